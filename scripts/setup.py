@@ -58,6 +58,7 @@ def hold(lock: int) -> None:
     except BlockingIOError:
         print("another set-up of this checkout is at work; waiting for it", flush=True)
         fcntl.flock(lock, fcntl.LOCK_EX)
+    os.set_inheritable(lock, True)  # so that a pip that outlives a killed set-up still holds it
 
 
 def complete() -> None:
@@ -121,7 +122,7 @@ def succeeds(command: list[str]) -> bool:
 
 def run(command: list[str], *, cwd: Path = CHECKOUT) -> None:
     environment = {**os.environ, "PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    if subprocess.call(command, cwd=cwd, env=environment) != 0:
+    if subprocess.call(command, cwd=cwd, env=environment, close_fds=False) != 0:
         sys.exit(f"set-up stopped at: {' '.join(command)}\nWhen the cause above is gone, run make setup again: it starts where it must.")
 
 
