@@ -1,0 +1,1 @@
+"""The tests, in the shape of src/holdfast; beside them what holds for the whole: ladder, promises, dialects, escapes."""
