@@ -1,0 +1,1 @@
+"""The nouns everyone uses: calls, outcomes, accesses, errors, events, limits, scope."""

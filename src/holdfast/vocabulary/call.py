@@ -1,0 +1,29 @@
+"""One request to use a tool."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .json import Json
+
+
+@dataclass(frozen=True)
+class Caller:
+    """On whose behalf a call is made."""
+
+    agent: str = ""
+    session: str = ""
+    user: str = ""
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool's name and the arguments as the caller wrote them.
+
+    `arguments` is the raw JSON text when the caller had only that: what
+    cannot be parsed is then a refusal like any other, and is recorded.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Json] | str
+    caller: Caller = field(default_factory=Caller)

@@ -1,0 +1,278 @@
+"""Errors for the caller, human or model: what happened, what to try next, and a code that never changes.
+
+Anything that is not a `HoldfastError` is our own bug and is allowed to
+crash loudly. The codes are part of our promises: dialects translate
+them, and nobody ever renames one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .json import Json
+
+
+class HoldfastError(Exception):
+    """Something the caller can understand and act on."""
+
+    code: ClassVar[str] = "internal"
+
+    def __init__(self, message: str, *, hint: str = "", **facts: Json) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.facts: dict[str, Json] = facts
+
+    def __str__(self) -> str:
+        return f"{self.message}. {self.hint}" if self.hint else self.message
+
+
+# The road: what stops a call before it runs
+
+
+class UnknownTool(HoldfastError):
+    """No tool has that name, or this caller may not see it."""
+
+    code = "unknown_tool"
+
+
+class NotPermitted(HoldfastError):
+    """The caller's scope does not allow this call."""
+
+    code = "not_permitted"
+
+
+class Unjudgeable(HoldfastError):
+    """The call could not be judged or recorded, so it was not run."""
+
+    code = "unjudgeable"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One thing that is wrong with one argument."""
+
+    argument: str
+    problem: str
+
+
+class InvalidArguments(HoldfastError):
+    """One or more arguments are missing, of the wrong type, or out of range."""
+
+    code = "invalid_arguments"
+
+    def __init__(self, mistakes: Sequence[Mistake], *, hint: str = "Correct the arguments named here and call again.") -> None:
+        told = "; ".join(f"'{mistake.argument}' {mistake.problem}" if mistake.argument else mistake.problem for mistake in mistakes)
+        super().__init__(told, hint=hint, arguments=[mistake.argument for mistake in mistakes])
+        self.mistakes = tuple(mistakes)
+
+    @classmethod
+    def of(cls, argument: str, problem: str, **hint: str) -> "InvalidArguments":
+        """The error for one mistake in one argument."""
+        return cls([Mistake(argument, problem)], **hint)
+
+
+# Paths: what `resolve` refuses
+
+
+class PathViolation(HoldfastError):
+    """The caller wrote a path that it must not use. These are counted."""
+
+    code = "path_violation"
+
+
+class InvalidPath(PathViolation):
+    """The text is not a path in this dialect's language."""
+
+    code = "invalid_path"
+
+
+class Outside(PathViolation):
+    """The path leads outside its mount."""
+
+    code = "outside"
+
+
+class UnknownMount(PathViolation):
+    """There is no mount of that name."""
+
+    code = "unknown_mount"
+
+
+class ReadOnly(PathViolation):
+    """The mount may only be read."""
+
+    code = "read_only"
+
+
+class Protected(PathViolation):
+    """The path holds secrets or machinery that tools do not touch."""
+
+    code = "protected"
+
+
+# Files: what the engine meets
+
+
+class NotFound(HoldfastError):
+    """Nothing is there."""
+
+    code = "not_found"
+
+
+class IsDirectory(HoldfastError):
+    """A file was wanted, and a directory is there."""
+
+    code = "is_directory"
+
+
+class NotDirectory(HoldfastError):
+    """A directory was wanted, and something else is there."""
+
+    code = "not_directory"
+
+
+class SpecialFile(HoldfastError):
+    """A device, FIFO or socket: never opened."""
+
+    code = "special_file"
+
+
+class TooLarge(HoldfastError):
+    """More bytes than the limit allows."""
+
+    code = "too_large"
+
+
+class LineTooLong(TooLarge):
+    """One line alone is over the limit, so no window can show it."""
+
+    code = "line_too_long"
+
+
+class ContentTooLarge(TooLarge):
+    """The caller wants to write more bytes than it may."""
+
+    code = "content_too_large"
+
+
+class NotText(HoldfastError):
+    """The operation needs text, and the file is binary."""
+
+    code = "not_text"
+
+
+class NoSpace(HoldfastError):
+    """The disk, or the quota, is full."""
+
+    code = "no_space"
+
+
+class AccessDenied(HoldfastError):
+    """The operating system refused."""
+
+    code = "access_denied"
+
+
+class Busy(HoldfastError):
+    """Somebody else holds what is needed; try again."""
+
+    code = "busy"
+
+
+class Broken(HoldfastError):
+    """The operating system failed in a way that the caller cannot mend."""
+
+    code = "broken"
+
+
+class InvalidPattern(HoldfastError):
+    """The pattern cannot be understood."""
+
+    code = "invalid_pattern"
+
+
+class InvalidRange(HoldfastError):
+    """The range of lines makes no sense."""
+
+    code = "invalid_range"
+
+
+class InvalidFrontMatter(HoldfastError):
+    """The YAML between the dashes cannot be read."""
+
+    code = "invalid_front_matter"
+
+
+class InvalidTransition(HoldfastError):
+    """The workflow's graph has no such edge."""
+
+    code = "invalid_transition"
+
+
+class InvalidState(HoldfastError):
+    """The new state would not fit what it must look like."""
+
+    code = "invalid_state"
+
+
+# Conflicts: the world is not as the caller thought
+
+
+class Conflict(HoldfastError):
+    """The file is not in the state that the change needs."""
+
+    code = "conflict"
+
+
+class Exists(Conflict):
+    """Something is already there."""
+
+    code = "exists"
+
+
+class NotEmpty(Conflict):
+    """The directory still has something in it."""
+
+    code = "not_empty"
+
+
+class StaleHash(Conflict):
+    """The file changed after the caller last read it."""
+
+    code = "stale_hash"
+
+
+class NoMatch(Conflict):
+    """The text to replace is not in the file."""
+
+    code = "no_match"
+
+
+class ManyMatches(Conflict):
+    """The text to replace is in the file more than once."""
+
+    code = "many_matches"
+
+
+# Time
+
+
+class TimedOut(HoldfastError):
+    """The deadline passed before the work was done."""
+
+    code = "timed_out"
+
+
+class Cancelled(HoldfastError):
+    """The caller withdrew the call."""
+
+    code = "cancelled"
+
+
+def every_error(root: type[HoldfastError] = HoldfastError) -> list[type[HoldfastError]]:
+    """All kinds of error, each once, so that a dialect can be checked to know them."""
+    kinds = [root]
+    for child in root.__subclasses__():
+        kinds.extend(every_error(child))
+    return list(dict.fromkeys(kinds))

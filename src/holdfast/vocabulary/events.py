@@ -1,0 +1,34 @@
+"""What happens to a call, told as it happens."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .call import ToolCall
+from .outcome import Outcome
+
+
+@dataclass(frozen=True)
+class ToolStarted:
+    """The call was allowed and is about to run."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True)
+class ToolOutput:
+    """A piece of output, while the tool runs; not stored."""
+
+    call: ToolCall
+    chunk: str
+
+
+@dataclass(frozen=True)
+class ToolFinished:
+    """The call has its outcome."""
+
+    call: ToolCall
+    outcome: Outcome
+    seconds: float
+
+
+Event: TypeAlias = ToolStarted | ToolOutput | ToolFinished

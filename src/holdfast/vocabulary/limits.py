@@ -1,0 +1,40 @@
+"""How much, how long, how many: every limit with its default."""
+
+from dataclasses import dataclass, field
+
+KIB = 1024
+MIB = 1024 * KIB
+
+
+@dataclass(frozen=True)
+class CoreLimits:
+    """The limits of the `core` toolset."""
+
+    max_read_bytes: int = MIB
+
+
+@dataclass(frozen=True)
+class FsLimits:
+    """The limits of the `fs` toolset; a profile can set them per agent."""
+
+    max_read_bytes: int = 50_000
+    max_write_bytes: int = 100_000
+    max_entries: int = 200
+
+
+@dataclass(frozen=True)
+class SimpleLimits:
+    """The limits of the `simple` toolset."""
+
+    max_read_bytes: int = MIB
+
+
+@dataclass(frozen=True)
+class Limits:
+    """All limits of one profile."""
+
+    core: CoreLimits = field(default_factory=CoreLimits)
+    fs: FsLimits = field(default_factory=FsLimits)
+    simple: SimpleLimits = field(default_factory=SimpleLimits)
+    tool_seconds: float = 60.0
+    audit_preview_bytes: int = KIB
