@@ -1,0 +1,118 @@
+"""The few calls to the kernel that Python does not make for us.
+
+`open_beneath` is the only way in which a path string of a caller ever
+reaches the operating system: the kernel itself keeps the walk beneath
+the descriptor, so what was checked is what is opened.
+"""
+
+import ctypes
+import errno
+import os
+import platform
+from functools import cache
+
+_SYS_OPENAT2 = 437
+_SYS_RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(platform.machine(), 276)
+
+_RESOLVE_NO_MAGICLINKS = 0x02
+_RESOLVE_NO_SYMLINKS = 0x04
+_RESOLVE_BENEATH = 0x08
+_RESOLVE_CACHED = 0x20
+
+RENAME_NOREPLACE = 1
+RENAME_EXCHANGE = 2
+
+_TRIES = 128
+
+
+class _OpenHow(ctypes.Structure):
+    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+
+
+_syscall = ctypes.CDLL(None, use_errno=True).syscall
+_syscall.restype = ctypes.c_long
+
+
+class WouldBlock(Exception):
+    """The answer is not in memory: ask again from a thread that may wait."""
+
+
+def open_beneath(root: int, path: str, flags: int, *, mode: int = 0, follow: bool = True, cached: bool = False) -> int:
+    """Open `path`, which the kernel keeps beneath the directory `root`, and return a descriptor.
+
+    Without `follow` no component may be a link. With `cached` nothing is
+    waited for.
+
+    Raises:
+        WouldBlock: Only with `cached`: the walk would have to wait.
+        OSError: EXDEV when the path leads outside; ELOOP when it meets a link and may not follow.
+    """
+    resolve = _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS
+    if not follow:
+        resolve |= _RESOLVE_NO_SYMLINKS
+    # The kernel refuses RESOLVE_CACHED together with anything that may create.
+    if cached:
+        resolve |= _RESOLVE_CACHED
+    how = _OpenHow(flags | os.O_CLOEXEC, mode, resolve)
+    name = os.fsencode(path) if path else b"."
+    if not has_openat2():
+        return _walk_beneath(root, path, flags, mode)
+    for _ in range(_TRIES):
+        descriptor = int(_syscall(_SYS_OPENAT2, root, name, ctypes.byref(how), ctypes.sizeof(how)))
+        if descriptor >= 0:
+            return descriptor
+        number = ctypes.get_errno()
+        if number == errno.EAGAIN and cached:
+            raise WouldBlock
+        # EAGAIN without `cached`: something was renamed during the walk.
+        if number not in (errno.EAGAIN, errno.EINTR):
+            raise OSError(number, os.strerror(number), path)
+    raise OSError(errno.EAGAIN, "the path is being moved about too fast", path)
+
+
+def rename_beneath(source_parent: int, source: str, target_parent: int, target: str, *, flags: int = 0) -> None:
+    """Rename by descriptors; `flags` may forbid replacing, or ask for an exchange."""
+    if not flags:
+        os.rename(source, target, src_dir_fd=source_parent, dst_dir_fd=target_parent)
+        return
+    if _syscall(_SYS_RENAMEAT2, source_parent, os.fsencode(source), target_parent, os.fsencode(target), flags) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), target)
+
+
+@cache
+def has_openat2() -> bool:
+    """Whether the kernel has `openat2` (Linux 5.6) and lets us use it."""
+    how = _OpenHow(os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_BENEATH)
+    root = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        descriptor = int(_syscall(_SYS_OPENAT2, root, b".", ctypes.byref(how), ctypes.sizeof(how)))
+    finally:
+        os.close(root)
+    if descriptor < 0:
+        return False
+    os.close(descriptor)
+    return True
+
+
+def _walk_beneath(root: int, path: str, flags: int, mode: int) -> int:
+    """The same promise without `openat2`: one component at a time, following no link at all."""
+    current = os.dup(root)
+    parts = path.split("/") if path else ["."]
+    try:
+        for part in parts[:-1]:
+            below = os.open(part, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=current)
+            os.close(current)
+            current = below
+        descriptor = os.open(parts[-1], flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=current)
+        # O_PATH with O_NOFOLLOW opens a link itself instead of answering ELOOP.
+        if flags & os.O_PATH and not flags & os.O_NOFOLLOW and os.readlink(f"/proc/self/fd/{descriptor}") and _is_link(descriptor):
+            os.close(descriptor)
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        return descriptor
+    finally:
+        os.close(current)
+
+
+def _is_link(descriptor: int) -> bool:
+    return (os.fstat(descriptor).st_mode & 0o170000) == 0o120000

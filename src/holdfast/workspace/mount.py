@@ -1,0 +1,38 @@
+"""One named root of a workspace: a directory held open, and what may be done in it."""
+
+import os
+from pathlib import Path
+
+from holdfast.vocabulary.access import MountMode
+from holdfast.vocabulary.errors import NotDirectory, NotFound
+
+from .pool import Pool
+from .survey import Surveys
+
+
+class Mount:
+    """A directory that is held by descriptor, so that moving it does not lead us elsewhere."""
+
+    def __init__(self, name: str, root: Path, mode: MountMode = MountMode.READ_WRITE) -> None:
+        self.name = name
+        self.mode = mode
+        # Callers may write either: the folder as it was named, or where that leads.
+        self.given_root = Path(os.path.abspath(root))
+        self.root = Path(os.path.realpath(root))
+        try:
+            self.descriptor = os.open(self.root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise NotFound(f"the folder of mount @{name} does not exist: {root}", hint="Create it, or mount another folder.") from None
+        except NotADirectoryError:
+            raise NotDirectory(f"the root of mount @{name} is not a directory: {root}", hint="Mount a folder.") from None
+        self.pool = Pool(name)
+        self.surveys = Surveys()
+
+    def true_root(self) -> str:
+        """Where the root is now, which is not where it was opened when somebody has moved it."""
+        return os.readlink(f"/proc/self/fd/{self.descriptor}")
+
+    def close(self) -> None:
+        """Give the descriptor and the threads back."""
+        os.close(self.descriptor)
+        self.pool.close()

@@ -1,0 +1,94 @@
+"""Names of files that have already been checked.
+
+A `Place` can only be made by `resolve`, so code that holds one never
+has to ask whether the path is safe. Its path has no link in it, and it
+is opened without following any: if one is put there later, opening
+fails instead of leading elsewhere.
+"""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from holdfast.vocabulary.access import Want
+from holdfast.vocabulary.errors import InvalidPath
+
+from .mount import Mount
+
+
+class Maker:
+    """The right to make places. Only `resolve` holds one."""
+
+
+_MAKERS: set[int] = set()
+
+
+@dataclass(frozen=True)
+class Place:
+    """One checked path in one mount.
+
+    `path` is counted from the mount's root, "" for the root itself.
+    `written` is how the caller wrote it, for messages.
+    """
+
+    mount: Mount
+    path: str
+    written: str
+    maker: Maker = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if id(self.maker) not in _MAKERS:
+            raise TypeError("a Place is made by resolve alone")
+
+    @property
+    def alias(self) -> str:
+        """The place as `@mount/path`."""
+        return f"@{self.mount.name}/{self.path}" if self.path else f"@{self.mount.name}"
+
+    @property
+    def name(self) -> str:
+        """The last component, "" for a root."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def parent_path(self) -> str:
+        """The path of the directory that this is in."""
+        return self.path.rpartition("/")[0]
+
+    def child(self, name: str) -> "Place":
+        """One entry of this directory, as it was met on a walk.
+
+        Raises:
+            InvalidPath: `name` is not the name of one entry.
+        """
+        if not name or "/" in name or "\0" in name or name in (".", ".."):
+            raise InvalidPath(f"not a name: {name!r}")
+        path = f"{self.path}/{name}" if self.path else name
+        return Place(self.mount, path, f"{self.written.rstrip('/')}/{name}", self.maker)
+
+    def __str__(self) -> str:
+        return self.written
+
+
+def grant_maker() -> Maker:
+    """For `resolve`, once."""
+    maker = Maker()
+    _MAKERS.add(id(maker))
+    return maker
+
+
+@dataclass(frozen=True)
+class Asks:
+    """What a path parameter asks for.
+
+    Without `follow` it means the entry itself, should it be a link;
+    `only` is the one mount that it may be in.
+    """
+
+    want: Want
+    follow: bool = True
+    only: str | None = None
+
+
+Readable = Annotated[Place, Asks(Want.READ)]
+Writable = Annotated[Place, Asks(Want.WRITE)]
+Movable = Annotated[Place, Asks(Want.WRITE, follow=False)]

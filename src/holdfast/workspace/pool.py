@@ -1,0 +1,46 @@
+"""Threads for work that may wait for a disk, a bounded number for each mount.
+
+One pool per mount, so that one hung file system does not use up the
+threads of the others.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from .kernel import WouldBlock
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Pool:
+    """A few threads, started when first needed."""
+
+    def __init__(self, name: str, threads: int = 4) -> None:
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix=f"holdfast-{name}")
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do the work in a thread; a cancelled caller does not wait for it, and the work runs to its end."""
+        return await self.start(work, *args, **kwargs)
+
+    def start(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
+        """The same, for a caller that must hear of the end even when it is cancelled."""
+        return asyncio.get_running_loop().run_in_executor(self._executor, lambda: work(*args, **kwargs))
+
+    def close(self) -> None:
+        """Let running work end and take no more."""
+        self._executor.shutdown(wait=False)
+
+
+async def here_or_there(pool: Pool, work: Callable[[bool], T]) -> T:
+    """Do the work on the loop's own thread when nothing has to be waited for, otherwise in the pool.
+
+    `work` is given whether it may wait; when it may not and would have
+    to, it raises `WouldBlock` before it has changed anything.
+    """
+    try:
+        return work(False)
+    except WouldBlock:
+        return await pool.run(work, True)

@@ -1,0 +1,181 @@
+"""Reading part of a file, and what is known of the whole."""
+
+import asyncio
+import os
+import threading
+from dataclasses import dataclass
+
+from holdfast.vocabulary.errors import Cancelled, LineTooLong, TooLarge
+
+from .kernel import WouldBlock
+from .lines import Lines, find_window
+from .opening import opened
+from .place import Place
+from .pool import here_or_there
+from .survey import Stopped, Survey
+from .text import LOOKED_AT_BYTES, Encoding, detect, whole_characters
+
+SMALL = 64 * 1024
+MAX_WIDE_BYTES = 64 * 1024 * 1024
+EVERYTHING = Lines()
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Some lines of a file.
+
+    `first` is the number of the first line, counted from 0, and None
+    when nobody asked for the total and the lines were counted from the
+    end. `cut` means that `max_bytes` ended the slice, not the lines.
+    """
+
+    data: bytes
+    encoding: Encoding
+    size: int
+    first: int | None
+    lines: int
+    cut: bool
+    more: bool
+    sha256: str | None
+    total_lines: int | None
+
+    @property
+    def text(self) -> str:
+        """The lines as text, without the byte order mark."""
+        marked = self.first == 0 and self.data.startswith(self.encoding.mark)
+        return self.encoding.decode(self.data[len(self.encoding.mark) :] if marked else self.data)
+
+
+async def read(place: Place, lines: Lines = EVERYTHING, *, max_bytes: int, whole_lines: bool = False, surveyed: bool = True) -> Slice:
+    """The wanted lines, at most `max_bytes` of them.
+
+    With `whole_lines` the slice ends at a line's end, otherwise at a
+    character's. With `surveyed` the hash of the whole file and its number
+    of lines come along, which costs one pass when the file is new to us.
+
+    Raises:
+        NotFound, IsDirectory, SpecialFile, AccessDenied: As the names say.
+        LineTooLong: With `whole_lines`, when the first line alone is too long.
+        TooLarge: A UTF-16 or UTF-32 file is too big to be decoded whole.
+    """
+    stop = threading.Event()
+    try:
+        return await here_or_there(
+            place.mount.pool, lambda wait: _read(place, lines, max_bytes, whole_lines=whole_lines, surveyed=surveyed, wait=wait, stop=stop)
+        )
+    except asyncio.CancelledError:
+        stop.set()
+        raise
+    except Stopped:
+        raise Cancelled("the reading was stopped") from None
+
+
+async def read_bytes(place: Place, *, max_bytes: int) -> bytes:
+    """All bytes of a file.
+
+    Raises:
+        TooLarge: There are more than `max_bytes`.
+    """
+    part = await read(place, max_bytes=max_bytes + 1, surveyed=False)
+    if part.size > max_bytes:
+        raise TooLarge(
+            f"'{place}' has {part.size} bytes", hint=f"At most {max_bytes} can be handled here.", size=part.size, limit=max_bytes
+        )
+    return part.data
+
+
+async def hash_of(place: Place) -> str:
+    """The SHA-256 of a file's bytes."""
+    return (await read(place, Lines(at_most=0), max_bytes=0)).sha256 or ""
+
+
+def _read(place: Place, lines: Lines, max_bytes: int, *, whole_lines: bool, surveyed: bool, wait: bool, stop: threading.Event) -> Slice:
+    with opened(place, wait=wait) as (descriptor, about):
+        surveys = place.mount.surveys
+        if about.st_size <= SMALL:
+            data = _small(descriptor, about.st_size, wait=wait)
+            survey = (surveys.kept(about) or surveys.of_bytes(data, about)) if surveyed else None
+            head = data[:LOOKED_AT_BYTES]
+        else:
+            if not wait:
+                raise WouldBlock
+            survey = surveys.of_file(descriptor, about, stop) if surveyed else surveys.kept(about)
+            head = os.pread(descriptor, LOOKED_AT_BYTES, 0)
+        encoding = detect(head)
+        if encoding.is_wide:
+            return _read_wide(place, descriptor, about.st_size, encoding, lines, max_bytes, survey)
+        window = find_window(descriptor, about.st_size, lines, survey, max_bytes)
+        data = _exactly(descriptor, window.start, window.end)
+    total = survey.total_lines if surveyed and survey is not None else None
+    sha256 = survey.sha256 if surveyed and survey is not None else None
+    wanted_more = window.more and (lines.at_most is None or data.count(b"\n") < lines.at_most)
+    if wanted_more:
+        data = _cut(data, place, max_bytes, whole_lines=whole_lines)
+    count = data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
+    return Slice(data, encoding, about.st_size, window.first, count, cut=wanted_more, more=window.more, sha256=sha256, total_lines=total)
+
+
+def _small(descriptor: int, size: int, *, wait: bool) -> bytes:
+    if wait:
+        return _exactly(descriptor, 0, size)
+    buffer = bytearray(size)
+    try:
+        got = os.preadv(descriptor, [buffer], 0, os.RWF_NOWAIT) if size else 0
+    except OSError as error:
+        # EAGAIN: not in memory. EOPNOTSUPP: this file system cannot say.
+        raise WouldBlock from error
+    if got < size:
+        raise WouldBlock
+    return bytes(buffer)
+
+
+def _exactly(descriptor: int, start: int, end: int) -> bytes:
+    """The bytes from `start` to `end`, fewer only when the file has become shorter."""
+    pieces: list[bytes] = []
+    while start < end:
+        piece = os.pread(descriptor, min(end - start, 1 << 24), start)
+        if not piece:
+            break
+        pieces.append(piece)
+        start += len(piece)
+    return b"".join(pieces) if len(pieces) != 1 else pieces[0]
+
+
+def _cut(data: bytes, place: Place, max_bytes: int, *, whole_lines: bool) -> bytes:
+    """The part of `data` that can be shown when there is more than `max_bytes` of it."""
+    if not whole_lines:
+        return whole_characters(data)
+    ended = data[: data.rfind(b"\n") + 1]
+    if not ended:
+        raise LineTooLong(
+            f"one line of '{place}' alone is over {max_bytes} bytes", hint="Search in the file instead of reading it.", limit=max_bytes
+        )
+    return ended
+
+
+def _read_wide(place: Place, descriptor: int, size: int, encoding: Encoding, lines: Lines, max_bytes: int, survey: Survey | None) -> Slice:
+    """The same for UTF-16 and UTF-32, whose lines can only be found by decoding everything."""
+    if size > MAX_WIDE_BYTES:
+        raise TooLarge(f"'{place}' is {encoding.name} and has {size} bytes", hint=f"At most {MAX_WIDE_BYTES} can be decoded.", size=size)
+    every = encoding.decode(_exactly(descriptor, len(encoding.mark), size)).splitlines(keepends=True)
+    first = lines.skip if lines.skip >= 0 else max(0, len(every) + lines.skip)
+    wanted = every[first:] if lines.at_most is None else every[first : first + lines.at_most]
+    kept: list[str] = []
+    used = 0
+    for line in wanted:
+        used += len(line.encode(errors="replace"))
+        if used > max_bytes:
+            break
+        kept.append(line)
+    shown = Encoding("utf-8", is_binary=False)
+    return Slice(
+        "".join(kept).encode(errors="replace"),
+        shown,
+        size,
+        first,
+        len(kept),
+        cut=len(kept) < len(wanted),
+        more=first + len(kept) < len(every),
+        sha256=survey.sha256 if survey else None,
+        total_lines=len(every),
+    )
