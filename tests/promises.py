@@ -1,0 +1,293 @@
+"""What Holdfast promises, one line each; tests/test_promises.py demands a test for every promise whose issue has landed.
+
+    @carries("FS-READ-3", "FS-READ-4")
+    async def test_a_window_of_lines_counts_from_one_and_includes_its_end(desk: Desk) -> None: ...
+
+Sources: 000 is a studio's tool backend, 001 its architecture, 002 an agent runtime's file tool host, 003 a coding assistant; "settled"
+is where they disagree and we decided; "engine" and "ours" are promises that no document made before us.
+"""
+
+from dataclasses import dataclass
+
+import pytest
+
+LANDED = frozenset({2})
+
+
+@dataclass(frozen=True)
+class Promise:
+    id: str
+    text: str
+    source: str
+    issue: int
+
+
+def carries(*ids: str) -> pytest.MarkDecorator:
+    """Say which promises a test shows to be kept. Write the ids as plain strings: they are read from the source."""
+    return pytest.mark.carries(*ids)
+
+
+def _of(source: str, promises: dict[str, str], *, issue: int) -> list[Promise]:
+    return [Promise(id, text, source, issue) for id, text in promises.items()]
+
+
+FS = [
+    *_of("002 alias parsing", issue=2, promises={
+        "FS-PATH-1": "A path is @mount/rest; the mount alone is its root.",
+        "FS-PATH-2": "No mount, or one that is not there, is E_SANDBOX_VIOLATION.",
+        "FS-PATH-3": "An absolute path is E_SANDBOX_VIOLATION, spelled for POSIX or for Windows.",
+        "FS-PATH-4": "Any .. is E_SANDBOX_VIOLATION, even one that stays inside; a backslash counts as a slash.",
+        "FS-PATH-5": "A NUL byte is E_SANDBOX_VIOLATION.",
+        "FS-PATH-6": "A link that leads out of its mount is E_SANDBOX_VIOLATION for reading and writing, last in the path or on the way.",
+        "FS-PATH-7": "./ or / before the mount, and empty or . parts behind it, change nothing.",
+    }),
+    *_of("002 mounts", issue=2, promises={
+        "FS-MOUNT-1": "@project and @state can be read and written.",
+        "FS-MOUNT-2": "@pkg can be read; a write or patch there is E_SANDBOX_VIOLATION.",
+        "FS-MOUNT-3": "@state belongs to one run: two runs of a project do not see each other's.",
+    }),
+    *_of("002 tool host, settled", issue=2, promises={
+        "FS-HOST-1": "visible_tools gives the five tools as OpenAI function definitions with names that the wire allows.",
+        "FS-HOST-2": "execute takes call id, name, arguments as JSON text and a context; fs_read and fs.read are the same tool.",
+        "FS-HOST-3": "Every answer survives json.dumps, whatever bytes the file held.",
+        "FS-HOST-4": "The context names the agent, and that agent's max_read_bytes and max_write_bytes hold; without them the defaults do.",
+        "FS-HOST-5": "Arguments that are no JSON object, and an unknown tool, are answers with ok false, never exceptions.",
+        "FS-HOST-6": "A call that is cancelled stops, changes nothing more and is audited.",
+    }),
+    *_of("002 tool results", issue=2, promises={
+        "FS-RESULT-1": "Success has ok true; an error has ok false and error {code, message, details?} with one of the nine codes.",
+        "FS-RESULT-2": "What is not there is ENOENT.",
+        "FS-RESULT-3": "path in an answer is the mount path, never one of the host.",
+    }),
+    *_of("002 definitions", issue=2, promises={
+        "FS-SCHEMA-1": "The five schemas have the documented properties, types, minimums and required keys, and allow no others.",
+        "FS-SCHEMA-2": "Execution ignores keys that the schema does not know.",
+        "FS-SCHEMA-3": "Bad arguments are E_SCHEMA_VALIDATION with every mistake named, and nothing changes on disk.",
+    }),
+    *_of("002 fs.list", issue=2, promises={
+        "FS-LIST-1": "Lists the direct children of a folder, no deeper.",
+        "FS-LIST-2": "Leaves out hidden entries and links.",
+        "FS-LIST-3": "entries are {name, type, size}.",
+        "FS-LIST-4": "Over 200 entries: entriesPreview, truncated true and a hint; exactly 200 come whole.",
+        "FS-LIST-5": "A file, or nothing, at the path is an error.",
+    }),
+    *_of("002 fs.read", issue=2, promises={
+        "FS-READ-1": "Without a window gives the whole file as text.",
+        "FS-READ-2": "bytes is the whole file's size and sha256 the hash of its bytes, for windows and previews too.",
+        "FS-READ-3": "startLine and endLine count from 1 and are both included.",
+        "FS-READ-4": "Either end may be left out.",
+        "FS-READ-5": "endLine before startLine is E_INTERNAL.",
+        "FS-READ-6": "Over the limit: truncated true, contentPreview, and a hint that names startLine, endLine and fs.search.",
+        "FS-READ-7": "The limit is 50,000 bytes unless the agent has its own; a file of exactly that size comes whole.",
+        "FS-READ-8": "E_READ_LIMIT only when a single line is over the limit.",
+        "FS-READ-9": "Bytes that are not UTF-8 do not fail the reading, and are not lost on disk.",
+    }),
+    *_of("002 fs.search", issue=2, promises={
+        "FS-SEARCH-1": "Searches the whole tree below the path.",
+        "FS-SEARCH-2": "Without being told: one line before, one after, 50 matches.",
+        "FS-SEARCH-3": "Skips .git, node_modules and hidden folders.",
+        "FS-SEARCH-4": "A pattern is a plain piece of text: no character in it is special.",
+        "FS-SEARCH-5": "A pattern written /…/ or /…/i is a regular expression.",
+        "FS-SEARCH-6": "A match has its mount path, its line from 1, and the whole line without its end.",
+        "FS-SEARCH-7": "before and after hold that many lines of context, fewer at the file's ends.",
+        "FS-SEARCH-8": "Stops at maxMatches and then says truncated true, with stats.",
+    }),
+    *_of("002 fs.write", issue=2, promises={
+        "FS-WRITE-1": "Answers path, bytesWritten and sha256After, which are true of the disk.",
+        "FS-WRITE-2": "Over 100,000 bytes (UTF-8), or the agent's limit, is E_WRITE_LIMIT and nothing is written; exactly the limit is.",
+        "FS-WRITE-3": "ifMatchSha256 that is not the file's hash is E_PRECONDITION_FAILED and the file stays as it was.",
+        "FS-WRITE-4": "Missing parent folders are made, judged at the nearest one that exists.",
+        "FS-WRITE-5": "A reader sees the old file or the new one, never a part; no temporary file stays behind.",
+    }),
+    *_of("002 fs.apply_patch, settled", issue=2, promises={
+        "FS-PATCH-1": "updateFrontmatter is the only operation; another is E_SCHEMA_VALIDATION.",
+        "FS-PATCH-2": "Works in @state alone; elsewhere E_SANDBOX_VIOLATION.",
+        "FS-PATCH-3": "stepsCompleted and artifacts append what is not there yet, each once.",
+        "FS-PATCH-4": "variables.set merges one level deep.",
+        "FS-PATCH-5": "decisionLog.append adds objects as they are.",
+        "FS-PATCH-6": "currentNodeId.set and updatedAt.set replace the value.",
+        "FS-PATCH-7": "Operations may be nested or written with dotted keys.",
+        "FS-PATCH-8": "The body, unknown front matter and comments stay byte for byte.",
+        "FS-PATCH-9": "Front matter that cannot be read is E_INVALID_FRONTMATTER, and the file stays as it was.",
+        "FS-PATCH-10": "patch.ifMatchSha256 that is not the file's hash is E_PRECONDITION_FAILED.",
+        "FS-PATCH-11": "Answers path, sha256Before and sha256After.",
+        "FS-PATCH-12": "The write limit holds for the patched file, and the write is as whole as fs.write's.",
+    }),
+    *_of("settled: workflow guard", issue=2, promises={
+        "FS-FLOW-1": "fs.write and fs.apply_patch refuse a @state/workflow.md without valid front matter: E_INVALID_FRONTMATTER.",
+        "FS-FLOW-2": "A field of the wrong shape in it is E_SCHEMA_VALIDATION.",
+        "FS-FLOW-3": "currentNodeId moves only along the profile's edges: E_INVALID_TRANSITION; without edges it moves freely.",
+        "FS-FLOW-4": "A refused change leaves workflow.md as it was; other files in @state are not guarded.",
+    }),
+]  # fmt: skip
+
+CORE = [
+    *_of("000 sandbox", issue=2, promises={
+        "CORE-PATH-1": "A relative path counts from the project.",
+        "CORE-PATH-2": "A host path inside a mount works, in the project and in the central folder.",
+        "CORE-PATH-3": "../../etc/passwd and /etc/passwd are refused as outside (AC-3).",
+        "CORE-PATH-4": "A link inside that leads out is refused as outside (AC-4).",
+        "CORE-PATH-5": "An empty path is refused.",
+        "CORE-PATH-6": "Project and central folder can both be read and written (AC-5).",
+    }),
+    *_of("000 file_read", issue=2, promises={
+        "CORE-READ-1": "Gives the file's content as output, is_error false (AC-12).",
+        "CORE-READ-2": "A missing file is an error result that says file not found (AC-13).",
+        "CORE-READ-3": "Over 1 MB the content is cut and a note says so.",
+        "CORE-READ-4": "A binary file is content too, not an error.",
+        "CORE-READ-5": "Is safe, of category file, and takes one required string, path.",
+    }),
+    *_of("000 file_write", issue=2, promises={
+        "CORE-WRITE-1": "Makes the file or replaces its content.",
+        "CORE-WRITE-2": "Makes the parent folders (AC-14).",
+        "CORE-WRITE-3": "Empty content makes an empty file.",
+        "CORE-WRITE-4": "Says wrote N bytes to the path.",
+        "CORE-WRITE-5": "A new file has mode 0644.",
+        "CORE-WRITE-6": "Permission denied is an error result.",
+        "CORE-WRITE-7": "Is dangerous, of category file, and requires path and content.",
+    }),
+    *_of("000 tool types", issue=2, promises={
+        "TYPE-1": "Categories are file, exec, search, mcp; dangers are safe, dangerous.",
+        "TYPE-2": "A permission has allowed, paths and timeout; a scope maps tools' names to permissions.",
+        "TYPE-3": "A definition in JSON has name, description and inputSchema (AC-2).",
+        "TYPE-4": "A result of core has output, metadata and is_error.",
+        "TYPE-5": "No package imports one above it, so there are no cycles (AC-1).",
+    }),
+    *_of("000 registry, 003 registry", issue=2, promises={
+        "REG-1": "get finds a tool by its name and gives nothing for an unknown one.",
+        "REG-2": "Two tools of one name are refused.",
+        "REG-3": "list_for_scope(None) is every tool (AC-8).",
+        "REG-4": "list_for_scope is what the scope allows and nothing else (AC-9).",
+        "REG-5": "A scope without permissions leaves file_read and web_search, as far as they exist (AC-10).",
+        "REG-6": "Definitions come in neutral, OpenAI and Anthropic form, for a scope too, in the order of registering.",
+        "REG-7": "Registering and looking up at once, from many threads, never fails.",
+        "REG-8": "fs.list travels as fs_list and comes back; every wire name fits [a-zA-Z0-9_-]{1,64}; clashes are found.",
+        "REG-9": "A tool is one file in a toolset's folder, found by looking.",
+    }),
+    *_of("001 tool permissions, settled", issue=2, promises={
+        "SCOPE-1": "A tool outside the scope is not shown, and calling it by name is refused and audited.",
+        "SCOPE-2": "allowed: false hides a tool.",
+        "SCOPE-3": "paths globs are judged against every mount; ** is all of them; a path outside the globs is refused.",
+        "SCOPE-4": "timeout (120s) is the tool's deadline.",
+        "SCOPE-5": "A shipped profile permits the whole of its toolsets.",
+    }),
+]  # fmt: skip
+
+SIMPLE = [
+    *_of("003 read_file", issue=2, promises={
+        "SIMPLE-1": "read_file gives the whole text of a file, at the root or deeper, without isError.",
+        "SIMPLE-2": "A missing file is an error that says file not found and names the path.",
+        "SIMPLE-3": "A path that leads out, by .. or by a link, is an error that says outside.",
+        "SIMPLE-4": "A missing or empty path is an error that names path.",
+        "SIMPLE-5": "A folder is an error that points to list_directory.",
+        "SIMPLE-6": "Over 1 MB the text is cut and says so.",
+    }),
+    *_of("003 list_directory", issue=2, promises={
+        "SIMPLE-7": "list_directory gives one name a line, folders with a slash at the end.",
+        "SIMPLE-8": "Without a path, with an empty one and with . it lists the project.",
+        "SIMPLE-9": "A missing folder is an error that names the path.",
+        "SIMPLE-10": "A file is an error that says not a directory.",
+        "SIMPLE-11": "A path that leads out is an error that says outside.",
+    }),
+    *_of("003 definitions", issue=2, promises={
+        "SIMPLE-12": "read_file requires path, list_directory requires nothing; both describe paths as relative to the project.",
+        "SIMPLE-13": "Every error's text begins with Error.",
+    }),
+]  # fmt: skip
+
+ALL_DIALECTS = [
+    *_of("settled: paths", issue=2, promises={
+        "DIALECT-1": "The same file seen through every dialect has the same text, size and hash.",
+        "DIALECT-2": "A path in another dialect's language is an error that shows the right form.",
+        "DIALECT-3": "Results keep their document's field names through Python and the command line.",
+        "DIALECT-4": "Argument names are accepted in camel or snake case; what is inside content, update or answers is never renamed.",
+    }),
+    *_of("settled: mounts", issue=2, promises={
+        "MOUNT-1": "@project is the workspace's root.",
+        "MOUNT-2": "@central can be written, and lives under HOLDFAST_HOME unless it is mounted elsewhere.",
+        "MOUNT-3": "@state is per run, one per workspace without a run, and lives under HOLDFAST_HOME unless it is mounted elsewhere.",
+        "MOUNT-4": "@pkg is there only when it is mounted.",
+        "MOUNT-5": "A read-only mount refuses every change, in every dialect.",
+    }),
+    *_of("settled: protected paths", issue=2, promises={
+        "PROT-1": ".env and .env.* are protected, .env.example is not (AC-6).",
+        "PROT-2": ".git/config and everything in .git/hooks are protected.",
+        "PROT-3": "Names with credential or secret in them, and private keys, are protected.",
+        "PROT-4": "Every part of the path is matched, whatever its case.",
+        "PROT-5": "Writing a protected path is refused in every dialect.",
+        "PROT-6": "Reading one is refused in core, simple and fs.",
+        "PROT-7": "No tool writes into @state/logs or Holdfast's own state.",
+        "PROT-8": "Matches in protected paths are dropped before they are counted.",
+    }),
+    *_of("settled: the road", issue=2, promises={
+        "ROAD-1": "An unknown tool is an error result that says Unknown tool.",
+        "ROAD-2": "Bad arguments are answered with all mistakes at once, each naming its argument, with a code that does not change.",
+        "ROAD-3": "A tool that outlives its deadline is ended and answered with an error; 60 s unless told otherwise.",
+        "ROAD-4": "A cancelled call stops and is recorded as cancelled.",
+        "ROAD-5": "A call that cannot be judged or recorded is refused, never run.",
+        "ROAD-6": "A path violation is an error result that the caller sees, not an exception.",
+        "ROAD-7": "outside, not a directory, file not found and Unknown tool are in the messages.",
+        "ROAD-8": "file_write, fs.write and fs.apply_patch are dangerous; the other file tools are safe.",
+        "ROAD-9": "No tool's answer, and no error, shows a stack trace or a path of the host.",
+    }),
+    *_of("002 audit, settled", issue=2, promises={
+        "AUDIT-1": "Exactly one line a call in @state/logs/execution.jsonl: done, refused, failed, cancelled, unknown tool.",
+        "AUDIT-2": "A line has ts (ISO 8601), kind tool.exec, toolCallId, toolName, agentId, input, output and durationMs.",
+        "AUDIT-3": "No whole contents: sizes, hashes and previews of at most 1 KB.",
+        "AUDIT-4": "A refused path's line has its mount, normalised path and reason.",
+        "AUDIT-5": "Many calls at once leave whole lines.",
+        "AUDIT-6": "A secret in arguments or files does not reach the log.",
+    }),
+]  # fmt: skip
+
+ENGINE = [
+    *_of("engine: paths", issue=2, promises={
+        "PATH-1": "A path that is not valid UTF-8, holds NUL, or is over 4 KiB or 255 bytes a part is refused with the reason.",
+        "PATH-2": "The kernel resolves beneath the mount's root; what leads out is a violation, a magic link too.",
+        "PATH-3": "An absolute link that points back inside is refused, and the message says why.",
+        "PATH-4": "A FIFO, device or socket is refused without being opened, and nothing waits.",
+        "PATH-5": "Links swapped in a race let no read, write, list, search, glob, find or walk out.",
+        "PATH-6": "Without openat2 the answers are the same.",
+        "PATH-7": "Links met on a walk are listed as links and not followed.",
+        "PATH-8": "Replacing breaks a hard link, and never writes through it.",
+        "PATH-9": "A name of 255 bytes can be written.",
+        "PATH-10": "ripgrep runs only confined and without the user's configuration; the search in process gives the same matches.",
+        "PATH-11": "Large reads, hashes, long listings and writes leave the event loop free.",
+        "PATH-12": "A hash is never stale: not after a write of the same size whose time was set back.",
+        "PATH-13": "Blanks around a path are trimmed once, before any check.",
+        "PATH-14": "Engine functions take only places that resolve made; a list of paths gives a place or an error for each.",
+    }),
+    *_of("engine: writes", issue=2, promises={
+        "WRITE-1": "A writer killed at any moment leaves the old file or the new one, whole.",
+        "WRITE-2": "Of two writers with the same precondition one wins and the other hears of it; no update is lost.",
+        "WRITE-3": "Replacing keeps owner, group, mode and user xattrs.",
+        "WRITE-4": "A new entry gets its parent's owner and group.",
+        "WRITE-5": "setuid and setgid are never kept.",
+        "WRITE-6": "A full or read-only disk is a clear error with nothing half-written left.",
+        "WRITE-7": "Edits keep a BOM, line ends and what is not UTF-8 elsewhere in the file.",
+    }),
+    *_of("engine: operations", issue=2, promises={
+        "ENGINE-1": "A window of lines counts from either end and knows the total, without reading a large file whole.",
+        "ENGINE-2": "Text, binary and encoding are told apart.",
+        "ENGINE-3": "A replacement needs its text exactly once; missing or repeated text changes nothing.",
+        "ENGINE-4": "An insertion goes before its line, or at the end; beyond it is an error.",
+        "ENGINE-5": "An edit made from an old hash changes nothing.",
+        "ENGINE-6": "glob: * stays in a folder, **/ goes deeper; find judges by name, type, size and time.",
+        "ENGINE-7": "move, remove, mkdir and touch refuse what would lose something, and say what.",
+    }),
+]  # fmt: skip
+
+OURS = [
+    *_of("ours: command line and Python", issue=2, promises={
+        "CLI-1": "holdfast tools lists a profile's tools, as text or JSON.",
+        "CLI-2": "holdfast call puts the result on stdout and exits 0, 1 for a tool's error, 2 for a refusal.",
+        "CLI-3": "Arguments are key=value or --args JSON.",
+        "CLI-4": "holdfast doctor tells what the kernel and the machine have, what is missing and how to get it.",
+        "CLI-5": "holdfast --help imports nothing that it does not use.",
+        "PY-1": "Holdfast.open(folder) gives an object whose call runs any tool by name.",
+        "PROPERTY-1": "Arguments generated from the schemas never crash a tool and change no file that was not named.",
+        "NEWTOOL-1": "make new-tool writes one file, and the tool is there.",
+    }),
+]  # fmt: skip
+
+PROMISES = [*FS, *CORE, *SIMPLE, *ALL_DIALECTS, *ENGINE, *OURS]
