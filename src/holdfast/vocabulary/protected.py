@@ -44,10 +44,15 @@ class ProtectedPaths:
 
     def covers(self, path: str, *, mount: str = "") -> bool:
         """Whether `path`, counted from its mount's root, is protected."""
-        if self._possible.search(path) is None and not self.own:
-            return False
-        parts = path.casefold().split("/")
+        folded = path.casefold()
+        if self._possible.search(folded) is None:
+            return self._is_own(f"{mount}/{path}")
+        parts = folded.split("/")
         return any(self._is_protected_name(part) for part in parts) or self._is_in_tree(parts) or self._is_own(f"{mount}/{path}")
+
+    def may_cover(self, paths: str) -> bool:
+        """A quick look at many paths at once, in any text that holds them; False means that none of them is protected."""
+        return bool(self.own) or self._possible.search(paths.casefold()) is not None
 
     def _is_protected_name(self, name: str) -> bool:
         return self._name.match(name) is not None and name not in self.spared
@@ -69,8 +74,11 @@ class ProtectedPaths:
     @cached_property
     def _possible(self) -> re.Pattern[str]:
         """A quick look that lets most paths pass: no pattern can match without one of these pieces."""
-        pieces = [max(re.split(r"[*?\[\]]+", name), key=len) for name in (*self.names, *(tree.split("/")[0] for tree in self.trees))]
-        return re.compile("|".join(map(re.escape, _without_longer(pieces))) or r"(?!)", re.IGNORECASE)
+        pieces = [
+            max(re.split(r"[*?\[\]]+", name.casefold()), key=len) for name in (*self.names, *(tree.split("/")[0] for tree in self.trees))
+        ]
+        # Folded text and no IGNORECASE: that flag makes this search four times as slow, and walks make it for every entry.
+        return re.compile("|".join(map(re.escape, _without_longer(pieces))) or r"(?!)")
 
 
 def _without_longer(pieces: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ import ctypes
 import errno
 import os
 import platform
-from functools import cache
+from functools import cache, lru_cache
 
 _SYS_OPENAT2 = 437
 _SYS_RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(platform.machine(), 276)
@@ -27,6 +27,15 @@ _TRIES = 128
 
 class _OpenHow(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+
+
+_HOW_BYTES = ctypes.sizeof(_OpenHow)
+
+
+@lru_cache(maxsize=64)
+def _how(flags: int, mode: int, resolve: int) -> _OpenHow:
+    """The kernel only reads it, so that all calls of one kind share one."""
+    return _OpenHow(flags, mode, resolve)
 
 
 _syscall = ctypes.CDLL(None, use_errno=True).syscall
@@ -53,12 +62,12 @@ def open_beneath(root: int, path: str, flags: int, *, mode: int = 0, follow: boo
     # The kernel refuses RESOLVE_CACHED together with anything that may create.
     if cached:
         resolve |= _RESOLVE_CACHED
-    how = _OpenHow(flags | os.O_CLOEXEC, mode, resolve)
+    how = _how(flags | os.O_CLOEXEC, mode, resolve)
     name = os.fsencode(path) if path else b"."
     if not has_openat2():
         return _walk_beneath(root, path, flags, mode)
     for _ in range(_TRIES):
-        descriptor = int(_syscall(_SYS_OPENAT2, root, name, ctypes.byref(how), ctypes.sizeof(how)))
+        descriptor = int(_syscall(_SYS_OPENAT2, root, name, ctypes.byref(how), _HOW_BYTES))
         if descriptor >= 0:
             return descriptor
         number = ctypes.get_errno()

@@ -21,6 +21,10 @@ class Sight:
             return True
         return self.protected is not None and self.protected.covers(path, mount=mount)
 
+    def may_hide(self, paths: str) -> bool:
+        """A quick look at many paths at once, in any text that holds them; False means that none of them is hidden."""
+        return OWN_TEMPORARY in paths or (self.protected is not None and self.protected.may_cover(paths))
+
     def hides_place(self, place: Place) -> bool:
         """`hides`, for a place."""
         return self.hides(place.mount.name, place.path)
