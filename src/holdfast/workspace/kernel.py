@@ -9,6 +9,7 @@ import ctypes
 import errno
 import os
 import platform
+import stat
 from functools import cache, lru_cache
 
 _SYS_OPENAT2 = 437
@@ -23,6 +24,8 @@ RENAME_NOREPLACE = 1
 RENAME_EXCHANGE = 2
 
 _TRIES = 128
+_MAX_LINKS = 40
+_AS_STEP = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class _OpenHow(ctypes.Structure):
@@ -56,22 +59,24 @@ def open_beneath(root: int, path: str, flags: int, *, mode: int = 0, follow: boo
         WouldBlock: Only with `cached`: the walk would have to wait.
         OSError: EXDEV when the path leads outside; ELOOP when it meets a link and may not follow.
     """
+    if not has_openat2():
+        if cached:
+            raise WouldBlock
+        return _walk_beneath(root, path, flags, mode, follow=follow)
     resolve = _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS
     if not follow:
         resolve |= _RESOLVE_NO_SYMLINKS
-    # The kernel refuses RESOLVE_CACHED together with anything that may create.
     if cached:
         resolve |= _RESOLVE_CACHED
     how = _how(flags | os.O_CLOEXEC, mode, resolve)
     name = os.fsencode(path) if path else b"."
-    if not has_openat2():
-        return _walk_beneath(root, path, flags, mode)
     for _ in range(_TRIES):
         descriptor = int(_syscall(_SYS_OPENAT2, root, name, ctypes.byref(how), _HOW_BYTES))
         if descriptor >= 0:
             return descriptor
         number = ctypes.get_errno()
-        if number == errno.EAGAIN and cached:
+        # EINVAL: before Linux 5.12 the kernel does not know RESOLVE_CACHED.
+        if cached and number in (errno.EAGAIN, errno.EINVAL):
             raise WouldBlock
         # EAGAIN without `cached`: something was renamed during the walk.
         if number not in (errno.EAGAIN, errno.EINTR):
@@ -104,24 +109,67 @@ def has_openat2() -> bool:
     return True
 
 
-def _walk_beneath(root: int, path: str, flags: int, mode: int) -> int:
-    """The same promise without `openat2`: one component at a time, following no link at all."""
-    current = os.dup(root)
-    parts = path.split("/") if path else ["."]
+def _walk_beneath(root: int, path: str, flags: int, mode: int, *, follow: bool) -> int:
+    """The same promise without `openat2`: one component at a time; the kernel follows no link, we follow those that stay inside."""
+    if path.startswith("/"):
+        raise _fault(errno.EXDEV, path)
+    trail = [os.dup(root)]
+    left = path.split("/")[::-1]
+    links = 0
     try:
-        for part in parts[:-1]:
-            below = os.open(part, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=current)
-            os.close(current)
-            current = below
-        descriptor = os.open(parts[-1], flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=current)
-        # O_PATH with O_NOFOLLOW opens a link itself instead of answering ELOOP.
-        if flags & os.O_PATH and not flags & os.O_NOFOLLOW and os.readlink(f"/proc/self/fd/{descriptor}") and _is_link(descriptor):
-            os.close(descriptor)
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-        return descriptor
+        while left:
+            part = left.pop()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                _step_back(trail, path)
+                continue
+            # With these flags a link at the end is the thing itself, or is in the way of it.
+            is_itself = not left and flags & (os.O_NOFOLLOW | os.O_EXCL)
+            target = None if is_itself else _link_target(part, trail[-1])
+            if target is None and left:
+                trail.append(os.open(part, _AS_STEP, dir_fd=trail[-1]))
+                continue
+            if target is None:
+                return _open_last(part, flags, mode, trail[-1], path)
+            links += 1
+            if not follow or links > _MAX_LINKS:
+                raise _fault(errno.ELOOP, path)
+            if target.startswith("/"):
+                raise _fault(errno.EXDEV, path)
+            left.extend(target.split("/")[::-1])
+        return os.open(".", flags | os.O_CLOEXEC, mode, dir_fd=trail[-1])
     finally:
-        os.close(current)
+        for descriptor in trail:
+            os.close(descriptor)
 
 
-def _is_link(descriptor: int) -> bool:
-    return (os.fstat(descriptor).st_mode & 0o170000) == 0o120000
+def _open_last(name: str, flags: int, mode: int, directory: int, path: str) -> int:
+    descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=directory)
+    # O_PATH opens a link itself instead of answering ELOOP; it has come there since we looked.
+    if flags & os.O_PATH and not flags & os.O_NOFOLLOW and stat.S_ISLNK(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _fault(errno.ELOOP, path)
+    return descriptor
+
+
+def _step_back(trail: list[int], path: str) -> None:
+    """Go back the way we came: what the kernel calls `..` may be elsewhere by now."""
+    if len(trail) == 1:
+        raise _fault(errno.EXDEV, path)
+    os.close(trail.pop())
+
+
+def _link_target(name: str, directory: int) -> str | None:
+    try:
+        return os.readlink(name, dir_fd=directory)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno == errno.EINVAL:  # not a link
+            return None
+        raise
+
+
+def _fault(number: int, path: str) -> OSError:
+    return OSError(number, os.strerror(number), path)

@@ -1,0 +1,42 @@
+"""A real folder, mounted, beside something that must never be seen through it."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from holdfast.workspace import kernel
+from holdfast.workspace.mount import Mount
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The folder that is mounted."""
+    folder = tmp_path / "root"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A folder beside the mounted one, with a file that no path may reach."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "secret.txt").write_text("outside\n")
+    return folder
+
+
+@pytest.fixture
+def mount(root: Path) -> Generator[Mount]:
+    mount = Mount("project", root)
+    yield mount
+    mount.close()
+
+
+@pytest.fixture(params=["with openat2", "without openat2"])
+def kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test runs twice: on this kernel, and as on one that is older than openat2."""
+    if request.param == "without openat2":
+        monkeypatch.setattr(kernel, "has_openat2", lambda: False)
+    elif not kernel.has_openat2():
+        pytest.skip("this kernel has no openat2, or does not let us use it")
