@@ -1,0 +1,63 @@
+"""Entries by their name, kind and size."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from threading import Event
+
+from .deadline import until_left, within
+from .entry import Kind
+from .glob import Selection, select
+from .pattern import Matches, name_matcher
+from .place import Place
+from .sight import Sight
+from .walk import Tally, steps
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What an entry must be like; what is None does not matter.
+
+    `name` knows `*`, `?` and `[…]`. Sizes are inclusive, and only files have one.
+    """
+
+    name: str | None = None
+    kinds: frozenset[Kind] | None = None
+    min_bytes: int | None = None
+    max_bytes: int | None = None
+    recursive: bool = True
+
+    def fits(self, about: os.stat_result) -> bool:
+        """Whether kind and size are as wanted."""
+        kind = Kind.of(about.st_mode)
+        if self.kinds is not None and kind not in self.kinds:
+            return False
+        if self.min_bytes is None and self.max_bytes is None:
+            return True
+        return kind is Kind.FILE and (self.min_bytes or 0) <= about.st_size and (self.max_bytes is None or about.st_size <= self.max_bytes)
+
+
+async def find(place: Place, criteria: Criteria, sight: Sight, *, limit: int = 0, deadline: float | None = None) -> Selection:
+    """The entries beneath `place` that fit the criteria, at most `limit` of them, 0 for all.
+
+    Raises:
+        InvalidPattern: The name's pattern is empty or too long.
+        NotFound, NotDirectory, AccessDenied: Of `place` itself.
+        TimedOut: It took longer than `deadline` seconds.
+    """
+    matches = None if criteria.name is None else name_matcher(criteria.name)
+    async with within(deadline, "the search for files"):
+        return await until_left(place.mount.pool, lambda stop: _find_now(place, criteria, matches, sight, limit, stop))
+
+
+def _find_now(place: Place, criteria: Criteria, matches: Matches | None, sight: Sight, limit: int, stop: Event) -> Selection:
+    def choose(deeper: bool, entries: Iterator[os.DirEntry[str]]) -> Iterator[tuple[os.DirEntry[str], bool, bool | None]]:
+        for entry in entries:
+            wanted = matches is None or bool(matches(entry.name))
+            below = True if deeper and entry.is_dir(follow_symlinks=False) else None
+            if wanted or below:
+                yield entry, wanted, below
+
+    tally = Tally()
+    found = steps(place, sight, criteria.recursive, choose, tally=tally, stop=stop)
+    return select((step for step in found if criteria.fits(step.about)), limit, tally)

@@ -1,0 +1,63 @@
+"""Entries whose path matches a pattern."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from threading import Event
+
+from .deadline import until_left, within
+from .entry import Entry
+from .pattern import Trail, trail
+from .place import Place
+from .sight import Sight
+from .walk import Step, Tally, steps
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Entries in the order of their paths; `truncated` when there would have been more.
+
+    `unreadable` counts the directories that could not be looked into.
+    """
+
+    entries: list[Entry]
+    truncated: bool
+    unreadable: int
+
+
+async def glob(place: Place, patterns: Sequence[str], sight: Sight, *, limit: int = 0, deadline: float | None = None) -> Selection:
+    """The entries beneath `place` that match one of the patterns, at most `limit` of them, 0 for all.
+
+    Directories and links match like files, and hidden entries like any
+    other. Nothing is ignored.
+
+    Raises:
+        InvalidPattern: A pattern is empty, too long, or goes up with `..`.
+        NotFound, NotDirectory, AccessDenied: Of `place` itself.
+        TimedOut: It took longer than `deadline` seconds.
+    """
+    start = trail(patterns)
+    async with within(deadline, "the search for names"):
+        return await until_left(place.mount.pool, lambda stop: _glob_now(place, start, sight, limit, stop))
+
+
+def _glob_now(place: Place, start: Trail, sight: Sight, limit: int, stop: Event) -> Selection:
+    tally = Tally()
+    return select(steps(place, sight, start, _on_the_trail, tally=tally, stop=stop), limit, tally)
+
+
+def _on_the_trail(trail: Trail, entries: Iterator[os.DirEntry[str]]) -> Iterator[tuple[os.DirEntry[str], bool, Trail | None]]:
+    wanted, wanted_directory, below = trail.wanted, trail.wanted_directory, trail.below
+    for entry in entries:
+        name = entry.name
+        if entry.is_dir(follow_symlinks=False):
+            yield entry, bool(wanted_directory(name)), below(name)
+        elif wanted(name):
+            yield entry, True, None
+
+
+def select(found: Iterator[Step], limit: int, tally: Tally) -> Selection:
+    """The first `limit` of what is found, 0 for all."""
+    entries = [step.entry() for step in (islice(found, limit) if limit else found)]
+    return Selection(entries, truncated=limit > 0 and next(found, None) is not None, unreadable=tally.unreadable)
