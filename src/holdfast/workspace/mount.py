@@ -7,6 +7,7 @@ from holdfast.vocabulary.access import MountMode
 from holdfast.vocabulary.errors import NotDirectory, NotFound
 
 from .pool import Pool
+from .spawner import Spawner
 from .survey import Surveys
 
 
@@ -26,6 +27,7 @@ class Mount:
         except NotADirectoryError:
             raise NotDirectory(f"the root of mount @{name} is not a directory: {root}", hint="Mount a folder.") from None
         self.pool = Pool(name)
+        self.spawner = Spawner(name, self.descriptor)
         self.surveys = Surveys()
 
     def true_root(self) -> str:
@@ -36,3 +38,4 @@ class Mount:
         """Give the descriptor and the threads back."""
         os.close(self.descriptor)
         self.pool.close()
+        self.spawner.close()
