@@ -26,7 +26,7 @@ def clean(text: str) -> str:
     return trimmed
 
 
-def inside(text: str, *, written: str, clamp: bool = False) -> str:
+def inside(text: str, *, written: str, mount: str = "project", clamp: bool = False) -> str:
     """`text` without `.`, `..` and doubled slashes, counted from a root.
 
     Raises:
@@ -41,7 +41,7 @@ def inside(text: str, *, written: str, clamp: bool = False) -> str:
             if parts:
                 parts.pop()
             elif not clamp:
-                raise Outside(f"'{written}' leads outside the root", hint="Stay inside: leave out the '..'.", path=written)
+                raise Outside(f"'{written}' leads outside the root", hint="Stay inside: leave out the '..'.", mount=mount, path=written)
             continue
         if len(part.encode()) > MAX_NAME_BYTES:
             raise InvalidPath(f"a name in the path is over {MAX_NAME_BYTES} bytes: {part[:40]}…", hint="Use a shorter name.")
