@@ -6,7 +6,7 @@ is opened without following any: if one is put there later, opening
 fails instead of leading elsewhere.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass
 from typing import Annotated
 
 from holdfast.vocabulary.access import Want
@@ -19,7 +19,7 @@ class Maker:
     """The right to make places. Only `resolve` holds one."""
 
 
-_MAKERS: set[int] = set()
+_MAKER = Maker()
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,17 @@ class Place:
     """One checked path in one mount.
 
     `path` is counted from the mount's root, "" for the root itself.
-    `written` is how the caller wrote it, for messages.
+    `written` is how the caller wrote it, for messages. The maker is shown
+    and not kept, so that nobody makes another place from this one.
     """
 
     mount: Mount
     path: str
     written: str
-    maker: Maker = field(repr=False, compare=False)
+    maker: InitVar[Maker]
 
-    def __post_init__(self) -> None:
-        if id(self.maker) not in _MAKERS:
+    def __post_init__(self, maker: Maker) -> None:
+        if maker is not _MAKER:
             raise TypeError("a Place is made by resolve alone")
 
     @property
@@ -63,17 +64,15 @@ class Place:
         if not name or "/" in name or "\0" in name or name in (".", ".."):
             raise InvalidPath(f"not a name: {name!r}")
         path = f"{self.path}/{name}" if self.path else name
-        return Place(self.mount, path, f"{self.written.rstrip('/')}/{name}", self.maker)
+        return Place(self.mount, path, f"{self.written.rstrip('/')}/{name}", _MAKER)
 
     def __str__(self) -> str:
         return self.written
 
 
 def grant_maker() -> Maker:
-    """For `resolve`, once."""
-    maker = Maker()
-    _MAKERS.add(id(maker))
-    return maker
+    """For `resolve` alone."""
+    return _MAKER
 
 
 @dataclass(frozen=True)

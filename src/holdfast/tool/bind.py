@@ -1,0 +1,133 @@
+"""From a call's raw arguments to what the tool's function takes; every path string becomes a `Place`."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from holdfast.vocabulary.access import FileAccess
+from holdfast.vocabulary.errors import HoldfastError, InvalidArguments, Mistake, PathViolation
+from holdfast.vocabulary.json import Json
+from holdfast.workspace.mount import Mount
+from holdfast.workspace.place import Asks, Place
+from holdfast.workspace.resolve import resolve
+
+from .schema import Parameter
+from .tool import Tool
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Arguments ready for the tool, and what they will touch."""
+
+    arguments: dict[str, object]
+    accesses: tuple[FileAccess, ...]
+
+
+def parse(arguments: Mapping[str, Json] | str) -> Mapping[str, Json]:
+    """The arguments as an object.
+
+    Raises:
+        InvalidArguments: The text is not JSON, or not an object.
+    """
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        parsed: object = json.loads(arguments) if arguments.strip() else {}
+    except (ValueError, RecursionError) as error:
+        problem = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+        raise InvalidArguments([Mistake("", f"the arguments are not valid JSON: {problem}")], hint="Send one JSON object.") from None
+    if not isinstance(parsed, dict):
+        raise InvalidArguments([Mistake("", "the arguments are not a JSON object")], hint="Send one JSON object.")
+    return cast("dict[str, Json]", parsed)
+
+
+async def bind(tool: Tool, arguments: Mapping[str, Json], mounts: Mapping[str, Mount]) -> Bound:
+    """Check the arguments, all mistakes at once, then turn paths into places.
+
+    Raises:
+        InvalidArguments: Something is missing, of the wrong type or out of range.
+        PathViolation: A path is not in the dialect's language, or leads outside.
+    """
+    named = _by_parameter(tool.parameters, arguments)
+    _validate(tool, named)
+    bound: dict[str, object] = {}
+    accesses: list[FileAccess] = []
+    for parameter in tool.parameters:
+        value: Any = named.get(parameter.name, parameter.default)
+        if parameter.asks is None or value is None:
+            bound[parameter.name] = _whole(value, parameter)
+        elif parameter.is_list:
+            bound[parameter.name] = [await _place_or_error(tool, parameter, parameter.asks, text, mounts, accesses) for text in value]
+        else:
+            bound[parameter.name] = await _place(tool, parameter, parameter.asks, value, mounts, accesses)
+    return Bound(bound, tuple(accesses))
+
+
+def _by_parameter(parameters: tuple[Parameter, ...], arguments: Mapping[str, Json]) -> dict[str, Json]:
+    """The known arguments by our own names; other keys are let go, and so is a null that only means "not given"."""
+    wanted = {_plain(parameter.wire_name): parameter for parameter in parameters}
+    exact = {parameter.wire_name for parameter in parameters}
+    named: dict[str, Json] = {}
+    # Exact spellings last, so that they win over tolerated ones.
+    for key in sorted(arguments, key=lambda key: key in exact):
+        parameter = wanted.get(_plain(key))
+        if parameter is not None and not _is_left_open(arguments[key], parameter):
+            named[parameter.name] = arguments[key]
+    return named
+
+
+def _is_left_open(value: Json, parameter: Parameter) -> bool:
+    """Whether this is only a way not to give the argument: null, or an empty path where one is meant otherwise."""
+    if parameter.required:
+        return False
+    return value is None or (parameter.asks is not None and isinstance(parameter.default, str) and value == "")
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").casefold()
+
+
+def _validate(tool: Tool, named: Mapping[str, Json]) -> None:
+    wire = {parameter.name: parameter.wire_name for parameter in tool.parameters}
+    mistakes = [_mistake(error) for error in tool.validator.iter_errors({wire[name]: value for name, value in named.items()})]
+    if mistakes:
+        takes = ", ".join(f"{each.wire_name}{'' if each.required else '?'}" for each in tool.parameters)
+        raise InvalidArguments(mistakes, hint=f"{tool.name} takes: {takes}.")
+
+
+def _mistake(error: Any) -> Mistake:
+    where = ".".join(str(step) for step in error.instance_path)
+    if error.kind.name == "required":
+        return Mistake(f"{where}.{error.kind.property}" if where else error.kind.property, "is required")
+    return Mistake(where, error.message.replace("\N{MIDDLE DOT}", "").strip().replace('"', "'"))
+
+
+def _whole(value: object, parameter: Parameter) -> object:
+    """JSON knows no difference between 3 and 3.0; a tool that counts does."""
+    if isinstance(value, float) and parameter.schema.get("type") == "integer":
+        return int(value)
+    return value
+
+
+async def _place(tool: Tool, parameter: Parameter, asks: Asks, text: str, mounts: Mapping[str, Mount], accesses: list[FileAccess]) -> Place:
+    spot = tool.dialect.locate(text, mounts)
+    try:
+        place = await resolve(spot.mount, spot.path, written=text.strip(), follow=asks.follow)
+    except PathViolation as error:
+        # What a record of the refusal needs: where it would have led.
+        error.facts.update(mount=spot.mount.name, path=spot.path)
+        raise
+    mount = spot.mount
+    access = FileAccess(parameter.wire_name, asks.want, mount.name, mount.mode, place.path, spot.path, place.written, asks.only)
+    accesses.append(access)
+    return place
+
+
+async def _place_or_error(
+    tool: Tool, parameter: Parameter, asks: Asks, text: str, mounts: Mapping[str, Mount], accesses: list[FileAccess]
+) -> Place | HoldfastError:
+    try:
+        return await _place(tool, parameter, asks, text, mounts, accesses)
+    except HoldfastError as error:
+        return error

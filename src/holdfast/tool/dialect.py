@@ -1,0 +1,35 @@
+"""How a toolset spells paths, results and errors."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from holdfast.vocabulary.errors import HoldfastError
+from holdfast.vocabulary.outcome import Answer
+from holdfast.workspace.mount import Mount
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a path's text points: a mount, and a clean path in it that nobody has looked at yet."""
+
+    mount: Mount
+    path: str
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A path grammar, a result envelope and error codes, as data and a few small functions."""
+
+    locate: Callable[[str, Mapping[str, Mount]], Spot]
+    answer: Callable[[object], Answer]
+    problem: Callable[[HoldfastError], Answer]
+    prefix: str = ""
+    closed: bool = False
+    wire_name: Callable[[str], str] = str
+    reads_protected: bool = False
+
+
+def camel_case(name: str) -> str:
+    """`start_line` as `startLine`."""
+    return re.sub(r"_(\w)", lambda found: found[1].upper(), name)
