@@ -1,0 +1,1 @@
+"""The one road that every call takes."""

@@ -1,0 +1,116 @@
+"""What is recorded of a call: sizes, hashes and short previews, never whole contents or secrets."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol, cast
+
+from holdfast.tool.tool import Tool
+from holdfast.vocabulary.call import ToolCall
+from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.outcome import Done, Outcome
+
+_CONTENTS = {"content", "contentPreview", "insert_content", "new_string", "old_string", "output", "text"}
+_SECRET_NAME = re.compile(r"(?i)(key|token|secret|passw(or)?d|credential|authorization)$")
+_SECRET_VALUE = re.compile(
+    r"(?i)(-----BEGIN[^-]*PRIVATE KEY-----.*|\b(sk|pk|rk)[-_][\w-]{16,}|\bgh[pousr]_\w{20,}|\bAKIA[0-9A-Z]{16}\b|\bxox[abprs]-[\w-]{10,}"
+    r"|\beyJ[\w-]+\.[\w-]+\.[\w-]+|(?<=://)[^\s/:@]+:[^\s/@]+(?=@)|(?<=[\w]key=)\S+|(?<=token=)\S+|(?<=password=)\S+|(?<=secret=)\S+)",
+    re.DOTALL,
+)
+_HIDDEN = "[hidden]"
+_MAX_ITEMS = 50
+
+
+@dataclass(frozen=True)
+class AuditEntry:
+    """One call, as it is remembered."""
+
+    call: ToolCall
+    outcome: str
+    code: str | None
+    input: Json
+    output: Json
+    started: datetime
+    duration_ms: float
+
+    def line(self) -> dict[str, Json]:
+        """The entry under the names of the audit log."""
+        return {
+            "ts": self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "kind": "tool.exec",
+            "toolCallId": self.call.id,
+            "toolName": self.call.name,
+            "agentId": self.call.caller.agent,
+            "input": self.input,
+            "output": self.output,
+            "durationMs": round(self.duration_ms, 3),
+        }
+
+
+class Recorder(Protocol):
+    """Where entries go. `prepare` fails when nothing could be recorded, before anything is done."""
+
+    async def prepare(self) -> None:
+        """Make sure that an entry can be recorded."""
+        ...
+
+    async def record(self, entry: AuditEntry) -> None:
+        """Keep one entry."""
+        ...
+
+
+def entry(call: ToolCall, tool: Tool | None, outcome: Outcome, *, started: datetime, duration_ms: float, preview_bytes: int) -> AuditEntry:
+    """The record of a call that has its outcome."""
+    contents = {each.wire_name for each in tool.parameters if each.is_content} if tool else set[str]()
+    given = call.arguments if isinstance(call.arguments, str) else dict(call.arguments)
+    code = None if isinstance(outcome, Done) else outcome.error.code
+    output = summary(outcome.answer.body, _CONTENTS, preview_bytes)
+    if not isinstance(outcome, Done):
+        facts = summary(outcome.error.facts, _CONTENTS, preview_bytes)
+        output = {**(output if isinstance(output, dict) else {"result": output}), "refused": type(outcome).__name__ == "Refused"}
+        output.update({"code": code, "reason": masked(outcome.error.message)[:preview_bytes], "facts": facts})
+    kind = type(outcome).__name__.lower()
+    return AuditEntry(call, kind, code, summary(given, contents | _CONTENTS, preview_bytes), output, started, duration_ms)
+
+
+def summary(value: object, contents: set[str], preview_bytes: int, name: str = "") -> Json:
+    """`value` with everything long, and everything that is contents, replaced by its size, hash and beginning."""
+    if isinstance(value, str):
+        return _text(value, preview_bytes, is_content=name in contents, is_secret=_SECRET_NAME.search(name) is not None)
+    if isinstance(value, Mapping):
+        items = list(cast("Mapping[str, object]", value).items())[:_MAX_ITEMS]
+        return {masked(key)[:preview_bytes]: summary(inner, contents, preview_bytes, key) for key, inner in items}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        every = cast("Sequence[object]", value)
+        shown = [summary(inner, contents, preview_bytes, name) for inner in every[:_MAX_ITEMS]]
+        return shown if len(every) <= _MAX_ITEMS else [*shown, {"more": len(every) - _MAX_ITEMS}]
+    return value if isinstance(value, bool | int | float) or value is None else str(value)
+
+
+def masked(text: str) -> str:
+    """`text` with what looks like a secret taken out."""
+    return _SECRET_VALUE.sub(_HIDDEN, text)
+
+
+def now() -> datetime:
+    """The time, as entries have it."""
+    return datetime.now(UTC)
+
+
+def _text(value: str, preview_bytes: int, *, is_content: bool, is_secret: bool) -> Json:
+    if is_secret:
+        return _HIDDEN
+    data = value.encode(errors="replace")
+    if not is_content and len(data) <= preview_bytes:
+        return masked(value)
+    # Never the whole: of short contents at most the first half.
+    shown = data[: min(preview_bytes, len(data) // 2)].decode(errors="ignore")
+    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "preview": masked(shown)}
+
+
+def dump(line: Mapping[str, Json]) -> bytes:
+    """One line of the log."""
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":"), default=str).encode(errors="replace")

@@ -1,0 +1,69 @@
+"""Whether a call may run, judged by what it wants to touch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from holdfast.vocabulary.access import FileAccess, MountMode, Want
+from holdfast.vocabulary.decision import Allow, Decision, Deny
+from holdfast.vocabulary.errors import HoldfastError, NotPermitted, Outside, Protected, ReadOnly
+from holdfast.vocabulary.protected import ProtectedPaths
+from holdfast.vocabulary.scope import Permission, Scope
+
+# Records of what was done are not for those whose doings they record.
+UNWRITABLE = (("state", "logs"),)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What holds for every call of a workspace."""
+
+    protected: ProtectedPaths = field(default_factory=ProtectedPaths)
+    writes_protected: bool = False
+
+
+def decide(tool: str, accesses: Sequence[FileAccess], scope: Scope | None, rules: Rules, *, reads_protected: bool) -> Decision:
+    """Allow or deny a call, with the reason. `reads_protected` is what its toolset may do."""
+    permission = Permission() if scope is None else scope.permission(tool)
+    if permission is None:
+        return Deny(NotPermitted(f"this profile does not permit {tool}", hint="Use one of the tools that you were given.", tool=tool))
+    for access in accesses:
+        error = _objection(access, permission, rules, reads_protected=reads_protected)
+        if error is not None:
+            return Deny(error)
+    return Allow(permission.timeout_seconds)
+
+
+def objection_to_item(access: FileAccess, tool: str, scope: Scope | None, rules: Rules, *, reads_protected: bool) -> HoldfastError | None:
+    """Why one item of a list may not be touched; the others may all the same."""
+    decision = decide(tool, [access], scope, rules, reads_protected=reads_protected)
+    return decision.error if isinstance(decision, Deny) else None
+
+
+def _objection(access: FileAccess, permission: Permission, rules: Rules, *, reads_protected: bool) -> HoldfastError | None:
+    where = {"mount": access.mount, "path": access.path}
+    if access.only is not None and access.mount != access.only:
+        return Outside(f"'{access.written}' is outside @{access.only}, where alone this works", hint=f"Use @{access.only}/…", **where)
+    if access.want is Want.WRITE and access.mode is MountMode.READ_ONLY:
+        return ReadOnly(f"@{access.mount} is read-only, so '{access.written}' cannot be changed", hint="Write in another mount.", **where)
+    if access.want is Want.WRITE and _is_unwritable(access):
+        return Protected(f"'{access.written}' is a log that tools cannot write", hint="Write elsewhere.", **where)
+    if permission.paths and not _is_permitted(access.path, permission.paths):
+        allowed = ", ".join(permission.paths)
+        return NotPermitted(f"this profile does not permit '{access.written}' here", hint=f"Permitted are: {allowed}.", **where)
+    may_touch = rules.writes_protected if access.want is Want.WRITE else reads_protected
+    if not may_touch and any(rules.protected.covers(path, mount=access.mount) for path in (access.path, access.named)):
+        verb = "written" if access.want is Want.WRITE else "read"
+        hint = "It may hold secrets or machinery; ask the person to do it."
+        return Protected(f"'{access.written}' is protected and cannot be {verb} by a tool", hint=hint, **where)
+    return None
+
+
+def _is_unwritable(access: FileAccess) -> bool:
+    paths = (access.path.casefold(), access.named.casefold())
+    return any(access.mount == mount and any(path == top or path.startswith(f"{top}/") for path in paths) for mount, top in UNWRITABLE)
+
+
+def _is_permitted(path: str, patterns: Sequence[str]) -> bool:
+    from wcmatch import glob
+
+    return bool(glob.globmatch(path, list(patterns), flags=glob.GLOBSTAR | glob.DOTGLOB | glob.BRACE))
