@@ -1,0 +1,1 @@
+"""The toolsets, one folder each; a tool is one file in it."""

@@ -1,0 +1,5 @@
+"""simple: reading a project, for an assistant that only looks."""
+
+from ._dialect import DIALECT
+
+__all__ = ["DIALECT"]
