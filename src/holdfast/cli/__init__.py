@@ -1,0 +1,53 @@
+"""The command line: one module per command, imported only when it is used."""
+
+import sys
+from collections.abc import Sequence
+
+COMMANDS = {
+    "call": "call a tool and print its result",
+    "tools": "list the tools that there are",
+    "doctor": "look at this machine: what is there, what is missing, how to get it",
+}
+
+# argparse would leave with 2, which here means that a call was refused.
+EXIT_USAGE = 64
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(_help())
+        return 0 if words else EXIT_USAGE
+    if words[0] in ("-V", "--version"):
+        from holdfast import __version__
+
+        print(f"holdfast {__version__}")
+        return 0
+    if words[0] not in COMMANDS:
+        print(f"holdfast: there is no command '{words[0]}'. The commands are: {', '.join(COMMANDS)}.", file=sys.stderr)
+        return EXIT_USAGE
+    return _run(words[0], words[1:])
+
+
+def _run(command: str, words: list[str]) -> int:
+    from importlib import import_module
+
+    from holdfast.vocabulary.errors import HoldfastError
+
+    try:
+        return import_module(f"holdfast.cli.{command}").main(words)
+    except HoldfastError as error:
+        print(f"holdfast: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141
+
+
+def _help() -> str:
+    listed = "\n".join(f"  {name:<10} {summary}" for name, summary in COMMANDS.items())
+    about = "Tools for language models, confined and recorded."
+    return f"usage: holdfast COMMAND …\n\n{about}\n\n{listed}\n\n'holdfast COMMAND --help' says more."

@@ -1,0 +1,91 @@
+"""holdfast call: one call of one tool."""
+
+import asyncio
+import json
+import sys
+from typing import Any, cast
+
+from holdfast.app import Holdfast
+from holdfast.tool.tool import Tool
+from holdfast.vocabulary.call import ToolCall
+from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.outcome import Done, Failed, Outcome, Refused
+
+from .parser import Parser, add_project_arguments, parse_mounts
+
+
+def main(words: list[str]) -> int:
+    """Call a tool; leave with 0 when it is done, 1 when it failed, 2 when it was refused."""
+    parser = Parser(
+        prog="holdfast call", description="Call a tool and print its result. Leaves with 1 for a tool's error, 2 for a refusal."
+    )
+    parser.add_argument("name", help="the tool, such as read_file or fs.search")
+    parser.add_argument("arguments", nargs="*", metavar="key=value", help="its arguments; numbers, true, [..] and {..} as in JSON")
+    parser.add_argument("--args", metavar="JSON", help="its arguments, as one JSON object")
+    parser.add_argument("--stdin", metavar="KEY", help="take the argument KEY from standard input")
+    parser.add_argument("--json", action="store_true", help="print outcome, code and result as JSON")
+    add_project_arguments(parser)
+    given = parser.parse_intermixed_args(words)
+    if given.args is not None and given.arguments:
+        parser.error("give the arguments as key=value or by --args, not both")
+    pairs: dict[str, str] = {}
+    for text in given.arguments:
+        key, equals, value = text.partition("=")
+        if not equals:
+            parser.error(f"'{text}' is not key=value")
+        pairs[key] = value
+    if given.stdin:
+        pairs[given.stdin] = sys.stdin.read()
+    outcome = asyncio.run(_call(given, pairs, parse_mounts(parser, given.mount), parser))
+    _show(outcome, as_json=given.json)
+    match outcome:
+        case Done():
+            return 0
+        case Failed():
+            return 1
+        case Refused():
+            return 2
+
+
+async def _call(given: Any, pairs: dict[str, str], mounts: dict[str, str], parser: Parser) -> Outcome:
+    async with Holdfast.open(given.project, profile=given.profile, mounts=mounts, run=given.run) as holdfast:
+        tool = holdfast.road.registry.get(given.name)
+        if tool is not None:
+            _check_names(tool, pairs, parser)
+        arguments = given.args if given.args is not None and not pairs else _merged(given.args, pairs, tool, parser)
+        return await holdfast.take(ToolCall("cli", given.name, arguments))
+
+
+def _merged(text: str | None, pairs: dict[str, str], tool: Tool | None, parser: Parser) -> dict[str, Json]:
+    try:
+        base = cast("dict[str, Json]", json.loads(text) if text else {})
+    except ValueError as error:
+        parser.error(f"--args is not JSON: {error}")
+    schemas = {each.wire_name: each.schema for each in tool.parameters} if tool else {}
+    return {**base, **{key: _value(value, schemas.get(key, {}).get("type")) for key, value in pairs.items()}}
+
+
+def _value(text: str, kind: Json) -> Json:
+    """A value of the command line: text stays text where text is wanted."""
+    if kind == "string":
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _check_names(tool: Tool, pairs: dict[str, str], parser: Parser) -> None:
+    """A person who mistypes an optional argument wants to hear of it; a model's extra keys are let go."""
+    known = {each.wire_name.replace("_", "").casefold() for each in tool.parameters}
+    for key in pairs:
+        if key.replace("_", "").replace("-", "").casefold() not in known:
+            parser.error(f"{tool.name} has no argument '{key}'; it takes: {', '.join(each.wire_name for each in tool.parameters)}")
+
+
+def _show(outcome: Outcome, *, as_json: bool) -> None:
+    if not as_json:
+        sys.stdout.write(outcome.answer.text if outcome.answer.text.endswith("\n") else f"{outcome.answer.text}\n")
+        return
+    code = None if isinstance(outcome, Done) else outcome.error.code
+    print(json.dumps({"outcome": type(outcome).__name__.lower(), "code": code, "result": outcome.answer.body}, ensure_ascii=False))

@@ -1,0 +1,25 @@
+"""holdfast doctor: what this machine has, and what is missing."""
+
+import json
+from dataclasses import asdict
+
+from holdfast.app import examine
+
+from .parser import Parser
+
+
+def main(words: list[str]) -> int:
+    """Look at the machine; leave with 1 when something is missing that Holdfast cannot do without."""
+    parser = Parser(prog="holdfast doctor", description="Look at this machine: what is there, what is missing, how to get it.")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    given = parser.parse_args(words)
+    findings = examine()
+    if given.json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        for finding in findings:
+            sign = "ok     " if finding.is_there else "MISSING" if finding.is_needed else "less   "
+            print(f"{sign}  {finding.name:<22} {finding.detail}")
+            if not finding.is_there and finding.fix:
+                print(f"         {'':<22} → {finding.fix}")
+    return 1 if any(finding.is_needed and not finding.is_there for finding in findings) else 0
