@@ -2,6 +2,9 @@
 PYTHON ?= python3
 IN := .venv/bin/python
 
+# Without bytecode pytest rewrites its plugins' assertions at every start, in every process, which takes longer than the start itself.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup run test test-all check fix bench lock new-tool
 
 help:
