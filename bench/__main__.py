@@ -1,0 +1,57 @@
+"""`python -m bench`: measure, and print one table."""
+
+import argparse
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from . import subjects
+from .bench import Bench
+from .row import Row
+from .table import as_json, machine, table
+
+
+def main() -> None:
+    """Read the arguments, run, print."""
+    given = _parser().parse_args()
+    if given.folder is not None:
+        rows = asyncio.run(_measured(Bench(given.folder, given.quick), given.only))
+    else:
+        with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+            rows = asyncio.run(_measured(Bench(Path(folder), given.quick), given.only))
+    print(as_json(rows, quick=given.quick) if given.json else _report(rows, quick=given.quick))
+
+
+async def _measured(bench: Bench, only: Sequence[str]) -> list[Row]:
+    bench.folder.mkdir(parents=True, exist_ok=True)
+    rows: list[Row] = []
+    for name in only or _names():
+        bench.say(name)
+        rows += [row async for row in import_module(f"{subjects.__name__}.{name}").rows(bench)]
+    return rows
+
+
+def _report(rows: Sequence[Row], *, quick: bool) -> str:
+    judged = [row.met for row in rows if row.met is not None]
+    said = f"{sum(judged)} of {len(judged)} goals met. {machine()}. Times are medians, ratios are ours to the floor."
+    return f"\n{table(rows)}\n\n{said}" + (" A quick run: the data is small, and goals are set for the large." if quick else "")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Our figures beside the floors and the peers, in one table.")
+    parser.add_argument("--only", action="append", choices=_names(), default=[], help="measure this subject; can be given again")
+    parser.add_argument("--quick", action="store_true", help="small data: to see that it works, not to judge")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    parser.add_argument("--folder", type=Path, help="keep the data here for the next run, instead of a temporary folder")
+    return parser
+
+
+def _names() -> list[str]:
+    return sorted(module.name for module in iter_modules(subjects.__path__))
+
+
+if __name__ == "__main__":
+    main()

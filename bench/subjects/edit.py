@@ -1,0 +1,89 @@
+"""Changing one line of a small file, so that it outlasts a power cut."""
+
+import os
+from collections.abc import AsyncGenerator, Callable
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from bench.bench import Bench, Opened, require
+from bench.row import Row
+from bench.server_filesystem import NotHere, Server, server_filesystem
+
+_BODY = "".join(f"line {number}: what is written here does not matter\n" for number in range(80))
+
+
+async def rows(bench: Bench) -> AsyncGenerator[Row]:
+    """An edit beside the peer's, then beside the least that lasts. There is no edit tool yet, so ours is the engine's operation."""
+    folder = bench.folder / "edit"
+    folder.mkdir(exist_ok=True)
+    with server_filesystem(bench, folder) as server:
+        async with bench.opened(folder) as opened:
+            async for row in _rows(bench, opened, folder, server):
+                yield row
+
+
+async def _rows(bench: Bench, opened: Opened, folder: Path, server: Server | NotHere) -> AsyncGenerator[Row]:
+    ours, theirs, bare, written = (_file(folder, name) for name in ("ours.txt", "theirs.txt", "bare.txt", "written.txt"))
+    edit, replace = _edits(opened, ours), _bare_edits(bare)
+    await edit()
+    replace()
+    require(ours.read_text() == bare.read_text() != _BODY, "what an edit leaves")
+    yield await bench.row(
+        "edit: one line of 4 KB, durable",
+        ours=edit,
+        floor=("npm server-filesystem, not durable", None if isinstance(server, NotHere) else _their_edits(server, theirs)),
+        goal=2,
+        times=20,
+        note=server.reason if isinstance(server, NotHere) else "",
+    )
+    yield await bench.row(
+        "edit: one line of 4 KB, durable",
+        ours=edit,
+        floor=("write, fsync, rename, fsync", replace),
+        parts={"whole file by fs.write": lambda: opened.call("fs.write", path=f"@project/{written.name}", content=_BODY)},
+        times=20,
+    )
+
+
+def _file(folder: Path, name: str) -> Path:
+    file = folder / name
+    file.write_text(_BODY)
+    return file
+
+
+def _edits(opened: Opened, file: Path) -> Callable[[], Any]:
+    place, turns = opened.place(file.name), _turns()
+    return lambda: opened.files.replace(place, *next(turns))
+
+
+def _their_edits(server: Server, file: Path) -> Callable[[], Any]:
+    turns = _turns()
+
+    def edit() -> object:
+        old, new = next(turns)
+        return server.call("edit_file", path=str(file), edits=[{"oldText": old, "newText": new}])
+
+    return edit
+
+
+def _bare_edits(file: Path) -> Callable[[], None]:
+    turns, temporary = _turns(), file.with_suffix(".new")
+
+    def edit() -> None:
+        changed = file.read_text().replace(*next(turns))
+        with temporary.open("w") as staged:
+            staged.write(changed)
+            staged.flush()
+            os.fsync(staged.fileno())
+        temporary.rename(file)
+        folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
+        os.fsync(folder)
+        os.close(folder)
+
+    return edit
+
+
+def _turns() -> "cycle[tuple[str, str]]":
+    """There and back again, so that every edit changes something."""
+    return cycle((("line 40:", "line forty:"), ("line forty:", "line 40:")))

@@ -1,0 +1,45 @@
+"""The paths of a large tree that match a pattern."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import wcmatch.glob
+
+from bench.bench import Bench, Opened, require, run
+from bench.data import make_tree
+from bench.row import Row
+from holdfast.workspace.program import find_ripgrep
+
+
+async def rows(bench: Bench) -> AsyncGenerator[Row]:
+    """A tenth of the files, then everything. There is no tool for it yet, so ours is the engine's operation."""
+    files = 4_000 if bench.quick else 81_000
+    bench.say(f"  making a tree of {files} files")
+    tree = make_tree(bench.folder / "tree", files)
+    async with bench.opened(tree) as opened:
+        for pattern, wanted in (("**/*.md", files // 10), ("**/*", files)):
+            found = await _glob(opened, pattern)
+            require(found >= wanted, f"{pattern}: {found} finds, fewer than {wanted}")
+            yield await bench.row(
+                f"glob: {pattern}, {files:,} files",
+                ours=lambda pattern=pattern: _glob(opened, pattern),
+                floor=("rg --files", lambda: _ripgrep(tree)),
+                goal=1.5,
+                peers={
+                    "pathlib": lambda pattern=pattern: list(tree.glob(pattern)),
+                    "wcmatch": lambda pattern=pattern: _wcmatch(tree, pattern),
+                },
+                rounds=5,
+            )
+
+
+async def _glob(opened: Opened, pattern: str) -> int:
+    return len((await opened.files.glob(opened.place(""), [pattern])).entries)
+
+
+def _ripgrep(tree: Path) -> list[bytes]:
+    return run([find_ripgrep(), "--no-config", "--no-ignore", "--hidden", "--files", "./"], folder=tree).splitlines()
+
+
+def _wcmatch(tree: Path, pattern: str) -> list[str]:
+    return wcmatch.glob.glob(pattern, root_dir=str(tree), flags=wcmatch.glob.GLOBSTAR | wcmatch.glob.DOTGLOB)
