@@ -1,7 +1,7 @@
 """The composition root: a folder and settings in, a wired Holdfast out."""
 
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -16,10 +16,11 @@ from .tool.tool import Tool
 from .tool.toolset import find_toolsets
 from .vocabulary.access import MountMode
 from .vocabulary.call import Caller, ToolCall
-from .vocabulary.errors import InvalidArguments
+from .vocabulary.errors import InvalidArguments, NotPermitted
 from .vocabulary.events import Event
 from .vocabulary.finding import Finding
-from .vocabulary.json import Json
+from .vocabulary.json import Json, JsonObject
+from .vocabulary.mode import Mode
 from .vocabulary.outcome import Outcome
 from .vocabulary.profile import SHIPPED, Profile
 from .vocabulary.protected import ProtectedPaths
@@ -69,7 +70,7 @@ class Holdfast:
         try:
             road = Road(
                 Registry(find_toolsets("holdfast.toolsets")),
-                Surroundings(opened, changes),
+                Surroundings(opened, changes, _Nobody(), lambda _: opened["state"]),
                 Rules(ProtectedPaths(own=_own_paths(opened, base))),
                 _LogFile(resolve_now(opened["state"], "logs/execution.jsonl", written="@state/logs/execution.jsonl")),
                 lambda event: _tell(watchers, event),
@@ -158,6 +159,21 @@ def _tell(watchers: list[Callable[[Event], None]], event: Event) -> None:
         watcher(event)
 
 
+class _Nobody:
+    """There is no person here to be asked."""
+
+    async def mode(self, session: str) -> Mode:
+        """Always building."""
+        return Mode.BUILD
+
+    async def ask(self, call: ToolCall, questions: Sequence[JsonObject]) -> Json:
+        """Refused."""
+        raise NotPermitted("there is nobody to ask here", hint="Go on without the answer.")
+
+    async def accept_plan(self, call: ToolCall, plan: str) -> None:
+        """Nothing to turn."""
+
+
 class _LogFile:
     """The audit log of a run: one JSON line for each call."""
 
@@ -165,12 +181,16 @@ class _LogFile:
         self._place = place
         self._is_good = False
 
-    async def prepare(self) -> None:
+    async def prepare(self, call: ToolCall) -> None:
         """Make sure that the log can be written, unless that has just been seen."""
         if not self._is_good:
             await check_appendable(self._place)
 
-    async def record(self, entry: AuditEntry) -> None:
+    def author(self, call: ToolCall, given: Json) -> object:
+        """The call itself."""
+        return call
+
+    async def record(self, entry: AuditEntry, author: object) -> None:
         """Add the entry's line."""
         self._is_good = False
         await append(self._place, dump(entry.line()))

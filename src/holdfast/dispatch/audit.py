@@ -51,21 +51,30 @@ class AuditEntry:
 
 
 class Recorder(Protocol):
-    """Where entries go. `prepare` fails when nothing could be recorded, before anything is done."""
+    """Where entries go."""
 
-    async def prepare(self) -> None:
-        """Make sure that an entry can be recorded."""
+    async def prepare(self, call: ToolCall) -> None:
+        """Make sure that the call can be recorded; what this raises stops it before anything is done."""
         ...
 
-    async def record(self, entry: AuditEntry) -> None:
-        """Keep one entry."""
+    def author(self, call: ToolCall, given: Json) -> object:
+        """Who the call's changes are by, as they are recorded with them; `given` is the summary of its arguments."""
+        ...
+
+    async def record(self, entry: AuditEntry, author: object) -> None:
+        """Keep one entry; `author` is what the call's changes were made by."""
         ...
 
 
-def entry(call: ToolCall, tool: Tool | None, outcome: Outcome, *, started: datetime, duration_ms: float, preview_bytes: int) -> AuditEntry:
-    """The record of a call that has its outcome."""
+def given_to(call: ToolCall, tool: Tool | None, preview_bytes: int) -> Json:
+    """The summary of a call's arguments."""
     contents = {each.wire_name for each in tool.parameters if each.is_content} if tool else set[str]()
     given = call.arguments if isinstance(call.arguments, str) else dict(call.arguments)
+    return summary(given, contents | _CONTENTS, preview_bytes)
+
+
+def entry(call: ToolCall, given: Json, outcome: Outcome, *, started: datetime, duration_ms: float, preview_bytes: int) -> AuditEntry:
+    """The record of a call that has its outcome; `given` is the summary of its arguments."""
     code = None if isinstance(outcome, Done) else outcome.error.code
     output = summary(outcome.answer.body, _CONTENTS, preview_bytes)
     if not isinstance(outcome, Done):
@@ -73,7 +82,7 @@ def entry(call: ToolCall, tool: Tool | None, outcome: Outcome, *, started: datet
         output = {**(output if isinstance(output, dict) else {"result": output}), "refused": type(outcome).__name__ == "Refused"}
         output.update({"code": code, "reason": masked(outcome.error.message)[:preview_bytes], "facts": facts})
     kind = type(outcome).__name__.lower()
-    return AuditEntry(call, kind, code, summary(given, contents | _CONTENTS, preview_bytes), output, started, duration_ms)
+    return AuditEntry(call, kind, code, given, output, started, duration_ms)
 
 
 def summary(value: object, contents: set[str], preview_bytes: int, name: str = "") -> Json:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
-from holdfast.policy.decide import Rules, decide, objection_to_item
+from holdfast.policy.decide import Circumstances, Rules, decide, objection_to_item
 from holdfast.tool.bind import Bound, bind, parse
 from holdfast.tool.context import Surroundings
 from holdfast.tool.dialect import Dialect
@@ -18,10 +18,11 @@ from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.decision import Allow, Ask, Deny
 from holdfast.vocabulary.errors import Cancelled, HoldfastError, NotPermitted, TimedOut, Unjudgeable, UnknownTool
 from holdfast.vocabulary.events import Event, ToolFinished, ToolOutput, ToolStarted
+from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Answer, Done, Failed, Outcome, Refused
 from holdfast.vocabulary.profile import Profile
 
-from .audit import Recorder, entry, now
+from .audit import Recorder, entry, given_to, now
 from .bound import bound
 
 log = logging.getLogger(__name__)
@@ -43,30 +44,31 @@ class Road:
         Raises:
             asyncio.CancelledError: The caller withdrew; that is recorded too.
         """
-        started, clock = now(), time.perf_counter()
         tool = self._looked_up(call.name)
+        given = given_to(call, tool, profile.limits.audit_preview_bytes)
+        journey = _Journey(call, tool, profile, given, self.recorder.author(call, given), now(), time.perf_counter())
         try:
-            outcome = await self._outcome(call, tool, profile)
+            outcome = await self._outcome(journey)
         except asyncio.CancelledError:
             outcome = _failed(tool, Cancelled("the call was cancelled", hint="Nothing more will happen; call again if you still want it."))
-            await asyncio.shield(self._close(call, tool, outcome, profile, started, clock))
+            await asyncio.shield(self._close(journey, outcome))
             raise
-        return await self._close(call, tool, outcome, profile, started, clock)
+        return await self._close(journey, outcome)
 
-    async def _outcome(self, call: ToolCall, tool: Tool | None, profile: Profile) -> Outcome:
+    async def _outcome(self, journey: "_Journey") -> Outcome:
+        call, tool = journey.call, journey.tool
         try:
-            tool = self._found(call, tool, profile)
-            arguments = await bind(tool, parse(call.arguments), self.surroundings.mounts)
-            allowed = self._decided(tool, arguments, profile)
-            await self._prepared()
+            tool = self._found(call, tool, journey.profile)
+            arguments = await bind(tool, parse(call.arguments), self.surroundings.mounts_of(call))
+            allowed = await self._decided(journey, tool, arguments)
+            await self._prepared(call)
         except HoldfastError as error:
             return _refused(tool, error)
         except Exception:
             log.exception("call %s of %s could not be judged", call.id, call.name)
             return _refused(tool, Unjudgeable("the call could not be judged, so it was not run", hint="Try again later."))
         self.announce(ToolStarted(call))
-        seconds = allowed.seconds or tool.declaration.seconds or profile.limits.tool_seconds
-        return await self._run(call, tool, arguments, profile, seconds)
+        return await self._run(journey, tool, arguments, allowed)
 
     def _looked_up(self, name: str) -> Tool | None:
         try:
@@ -82,19 +84,22 @@ class Road:
             raise UnknownTool(f"Unknown tool: {call.name[:100]}", hint=f"The tools are: {known}.", tool=call.name[:100])
         return tool
 
-    def _decided(self, tool: Tool, arguments: Bound, profile: Profile) -> Allow:
+    async def _decided(self, journey: "_Journey", tool: Tool, arguments: Bound) -> Allow:
+        mode = await self.surroundings.person.mode(journey.call.caller.session)
+        writes_plans = tool.declaration.writes_plans
+        circumstances = Circumstances(tool.dialect.reads_protected, mode, writes_plans is not None and writes_plans(arguments.arguments))
         lists = {parameter.wire_name for parameter in tool.parameters if parameter.is_list}
         single = [access for access in arguments.accesses if access.argument not in lists]
-        decision = decide(tool.name, single, profile.scope, self.rules, reads_protected=tool.dialect.reads_protected)
+        decision = decide(tool.name, single, journey.profile.scope, self.rules, circumstances)
         if isinstance(decision, Deny):
             raise decision.error
         # Until somebody can be asked, a call that needs a yes does not get one.
         if isinstance(decision, Ask):
             raise NotPermitted(f"{tool.name} needs a person's yes: {decision.reason}", hint="There is nobody to ask here.")
-        self._judge_items(tool, arguments, profile)
+        self._judge_items(journey, tool, arguments, circumstances)
         return decision
 
-    def _judge_items(self, tool: Tool, arguments: Bound, profile: Profile) -> None:
+    def _judge_items(self, journey: "_Journey", tool: Tool, arguments: Bound, circumstances: Circumstances) -> None:
         """Put the error in the place of each item of a list that may not be touched."""
         for parameter in tool.parameters:
             if not parameter.is_list or parameter.asks is None:
@@ -104,20 +109,21 @@ class Road:
             for position, item in enumerate(items):
                 if isinstance(item, HoldfastError):
                     continue
-                reads = tool.dialect.reads_protected
-                error = objection_to_item(next(accesses), tool.name, profile.scope, self.rules, reads_protected=reads)
+                error = objection_to_item(next(accesses), tool.name, journey.profile.scope, self.rules, circumstances)
                 if error is not None:
                     items[position] = error
 
-    async def _prepared(self) -> None:
+    async def _prepared(self, call: ToolCall) -> None:
         try:
-            await self.recorder.prepare()
+            await self.recorder.prepare(call)
         except HoldfastError as error:
             raise Unjudgeable(f"the call cannot be recorded, so it was not run: {error.message}", hint=error.hint) from error
 
-    async def _run(self, call: ToolCall, tool: Tool, arguments: Bound, profile: Profile, seconds: float) -> Outcome:
+    async def _run(self, journey: "_Journey", tool: Tool, arguments: Bound, allowed: Allow) -> Outcome:
+        call, profile = journey.call, journey.profile
+        seconds = allowed.seconds or tool.declaration.seconds or profile.limits.tool_seconds
         unseen = None if tool.dialect.reads_protected else self.rules.protected
-        context = self.surroundings.context(call, profile, lambda chunk: self.announce(ToolOutput(call, chunk)), unseen=unseen)
+        context = self.surroundings.context(call, profile, self._shower(call), unseen=unseen, author=journey.author)
         try:
             async with asyncio.timeout(seconds):
                 value = await tool.declaration.function(context, **arguments.arguments)
@@ -130,18 +136,32 @@ class Road:
             log.exception("call %s: %s broke", call.id, tool.name)
             return _failed(tool, HoldfastError(f"{tool.name} broke; this is a fault of Holdfast, not of the call"))
 
-    async def _close(
-        self, call: ToolCall, tool: Tool | None, outcome: Outcome, profile: Profile, started: datetime, clock: float
-    ) -> Outcome:
-        seconds = time.perf_counter() - clock
-        limits = profile.limits
-        written = entry(call, tool, outcome, started=started, duration_ms=seconds * 1000, preview_bytes=limits.audit_preview_bytes)
+    def _shower(self, call: ToolCall) -> Callable[[str], None]:
+        return lambda chunk: self.announce(ToolOutput(call, chunk))
+
+    async def _close(self, journey: "_Journey", outcome: Outcome) -> Outcome:
+        call, seconds = journey.call, time.perf_counter() - journey.clock
+        preview_bytes = journey.profile.limits.audit_preview_bytes
+        written = entry(call, journey.given, outcome, started=journey.started, duration_ms=seconds * 1000, preview_bytes=preview_bytes)
         try:
-            await self.recorder.record(written)
+            await self.recorder.record(written, journey.author)
         except HoldfastError as error:
             log.error("call %s of %s has its outcome but could not be recorded: %s", call.id, call.name, error)
         self.announce(ToolFinished(call, outcome, seconds))
         return outcome
+
+
+@dataclass(frozen=True)
+class _Journey:
+    """One call on its way."""
+
+    call: ToolCall
+    tool: Tool | None
+    profile: Profile
+    given: Json
+    author: object
+    started: datetime
+    clock: float
 
 
 def _refused(tool: Tool | None, error: HoldfastError) -> Refused:

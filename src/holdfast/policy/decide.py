@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from holdfast.vocabulary.access import FileAccess, MountMode, Want
 from holdfast.vocabulary.decision import Allow, Decision, Deny
 from holdfast.vocabulary.errors import HoldfastError, NotPermitted, Outside, Protected, ReadOnly
+from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.vocabulary.scope import Permission, Scope
 
@@ -21,25 +22,36 @@ class Rules:
     writes_protected: bool = False
 
 
-def decide(tool: str, accesses: Sequence[FileAccess], scope: Scope | None, rules: Rules, *, reads_protected: bool) -> Decision:
-    """Allow or deny a call, with the reason. `reads_protected` is what its toolset may do."""
+@dataclass(frozen=True)
+class Circumstances:
+    """What else matters: whether the toolset may read what is protected, the session's mode, and whether a plan is what is written."""
+
+    reads_protected: bool = False
+    mode: Mode = Mode.BUILD
+    writes_plan: bool = False
+
+
+def decide(tool: str, accesses: Sequence[FileAccess], scope: Scope | None, rules: Rules, circumstances: Circumstances) -> Decision:
+    """Allow or deny a call, with the reason."""
     permission = Permission() if scope is None else scope.permission(tool)
     if permission is None:
         return Deny(NotPermitted(f"this profile does not permit {tool}", hint="Use one of the tools that you were given.", tool=tool))
     for access in accesses:
-        error = _objection(access, permission, rules, reads_protected=reads_protected)
+        error = _objection(access, permission, rules, circumstances)
         if error is not None:
             return Deny(error)
     return Allow(permission.timeout_seconds)
 
 
-def objection_to_item(access: FileAccess, tool: str, scope: Scope | None, rules: Rules, *, reads_protected: bool) -> HoldfastError | None:
+def objection_to_item(
+    access: FileAccess, tool: str, scope: Scope | None, rules: Rules, circumstances: Circumstances
+) -> HoldfastError | None:
     """Why one item of a list may not be touched; the others may all the same."""
-    decision = decide(tool, [access], scope, rules, reads_protected=reads_protected)
+    decision = decide(tool, [access], scope, rules, circumstances)
     return decision.error if isinstance(decision, Deny) else None
 
 
-def _objection(access: FileAccess, permission: Permission, rules: Rules, *, reads_protected: bool) -> HoldfastError | None:
+def _objection(access: FileAccess, permission: Permission, rules: Rules, circumstances: Circumstances) -> HoldfastError | None:
     where = {"mount": access.mount, "path": access.path}
     if access.only is not None and access.mount != access.only:
         return Outside(f"'{access.written}' is outside @{access.only}, where alone this works", hint=f"Use @{access.only}/…", **where)
@@ -50,7 +62,10 @@ def _objection(access: FileAccess, permission: Permission, rules: Rules, *, read
     if permission.paths and not _is_permitted(access.path, permission.paths):
         allowed = ", ".join(permission.paths)
         return NotPermitted(f"this profile does not permit '{access.written}' here", hint=f"Permitted are: {allowed}.", **where)
-    may_touch = rules.writes_protected if access.want is Want.WRITE else reads_protected
+    if access.want is Want.WRITE and circumstances.mode is Mode.PLAN and not (circumstances.writes_plan and access.path.endswith(".plan")):
+        hint = "Write a .plan file, ask the person to accept it, then leave plan mode."
+        return NotPermitted(f"in plan mode only plans change, so '{access.written}' stays as it is", hint=hint, **where)
+    may_touch = rules.writes_protected if access.want is Want.WRITE else circumstances.reads_protected
     if not may_touch and any(rules.protected.covers(path, mount=access.mount) for path in (access.path, access.named)):
         verb = "written" if access.want is Want.WRITE else "read"
         hint = "It may hold secrets or machinery; ask the person to do it."

@@ -1,9 +1,12 @@
 """What a running tool is given, and all it needs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from holdfast.vocabulary.call import ToolCall
+from holdfast.vocabulary.json import Json, JsonObject
+from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.profile import Profile
 from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.workspace.changes import Changes
@@ -12,13 +15,34 @@ from holdfast.workspace.mount import Mount
 from holdfast.workspace.sight import Sight
 
 
+class Person(Protocol):
+    """Whoever sits before a session: can be asked, and has it in a mode."""
+
+    async def mode(self, session: str) -> Mode:
+        """The mode of a session; without one it is build."""
+        ...
+
+    async def ask(self, call: ToolCall, questions: Sequence[JsonObject]) -> Json:
+        """Put questions to the person: in a session wait for `{name: answer}`, otherwise say that they are pending."""
+        ...
+
+    async def accept_plan(self, call: ToolCall, plan: str) -> None:
+        """Turn the session to building, if the person has just accepted by a button.
+
+        Raises:
+            NotPermitted: The last question was not answered so.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Context:
-    """The files as this call may see them, its profile, and a way to show output while it runs."""
+    """The files as this call may see them, its profile, the person, and a way to show output while it runs."""
 
     files: Files
     profile: Profile
     call: ToolCall
+    person: Person
     show: Callable[[str], None]
 
 
@@ -28,7 +52,15 @@ class Surroundings:
 
     mounts: Mapping[str, Mount]
     changes: Changes
+    person: Person
+    state_of: Callable[[str], Mount]
 
-    def context(self, call: ToolCall, profile: Profile, show: Callable[[str], None], *, unseen: ProtectedPaths | None) -> Context:
-        """What one call is given; `unseen` are the paths that do not exist for it."""
-        return Context(Files(Sight(unseen), self.changes.by(call)), profile, call, show)
+    def mounts_of(self, call: ToolCall) -> Mapping[str, Mount]:
+        """The mounts as this call has them: `@state` is the one of its run or session."""
+        return {**self.mounts, "state": self.state_of(call.caller.state)}
+
+    def context(
+        self, call: ToolCall, profile: Profile, show: Callable[[str], None], *, unseen: ProtectedPaths | None, author: object
+    ) -> Context:
+        """What one call is given; `unseen` are the paths that do not exist for it, and `author` is who its changes are by."""
+        return Context(Files(Sight(unseen), self.changes.by(author)), profile, call, self.person, show)

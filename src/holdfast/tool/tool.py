@@ -1,6 +1,6 @@
 """What a tool is: one typed function, from which everything else is made."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -49,13 +49,19 @@ class Declaration:
     danger: Danger
     audience: Audience
     seconds: float | None
+    writes_plans: Callable[[Mapping[str, object]], bool] | None
 
 
 @overload
 def tool(function: Runner, /) -> Declaration: ...
 @overload
 def tool(
-    *, category: Category = ..., danger: Danger = ..., audience: Audience = ..., seconds: float | None = ...
+    *,
+    category: Category = ...,
+    danger: Danger = ...,
+    audience: Audience = ...,
+    seconds: float | None = ...,
+    writes_plans: Callable[[Mapping[str, object]], bool] | None = ...,
 ) -> Callable[[Runner], Declaration]: ...
 def tool(
     function: Runner | None = None,
@@ -65,14 +71,17 @@ def tool(
     danger: Danger = Danger.SAFE,
     audience: Audience = Audience.MODEL,
     seconds: float | None = None,
+    writes_plans: Callable[[Mapping[str, object]], bool] | None = None,
 ) -> Declaration | Callable[[Runner], Declaration]:
     """Declare a function to be a tool: its signature is the schema and the request for rights, its docstring is what the model reads.
 
     `seconds` is how long it may run, when that is not the profile's usual time.
+    `writes_plans` is given the arguments and says whether this call writes
+    a plan, which is all that may change in plan mode.
     """
 
     def declare(function: Runner) -> Declaration:
-        return Declaration(function, category, danger, audience, seconds)
+        return Declaration(function, category, danger, audience, seconds, writes_plans)
 
     return declare if function is None else declare(function)
 

@@ -8,11 +8,17 @@ from .json import Json
 
 @dataclass(frozen=True)
 class Caller:
-    """On whose behalf a call is made."""
+    """On whose behalf a call is made. `run` names the `@state` that is meant; without one it is the session's."""
 
     agent: str = ""
     session: str = ""
     user: str = ""
+    run: str = ""
+
+    @property
+    def state(self) -> str:
+        """Which `@state` is this caller's: its run's, its session's, or the one that all others share."""
+        return self.run or self.session or "default"
 
 
 @dataclass(frozen=True)
