@@ -25,6 +25,7 @@ RENAME_EXCHANGE = 2
 
 _TRIES = 128
 _MAX_LINKS = 40
+_MAX_PATH_BYTES = 4095
 _AS_STEP = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -111,6 +112,8 @@ def has_openat2() -> bool:
 
 def _walk_beneath(root: int, path: str, flags: int, mode: int, *, follow: bool) -> int:
     """The same promise without `openat2`: one component at a time; the kernel follows no link, we follow those that stay inside."""
+    if len(os.fsencode(path)) > _MAX_PATH_BYTES:
+        raise _fault(errno.ENAMETOOLONG, path)
     if path.startswith("/"):
         raise _fault(errno.EXDEV, path)
     trail = [os.dup(root)]

@@ -41,17 +41,22 @@ def resolve_now(mount: Mount, path: str, *, written: str, follow: bool = True, w
 
 def _true_path(mount: Mount, path: str, *, follow: bool, wait: bool) -> str:
     """`path` with its links followed, as far as it exists, and the names that do not exist yet below that."""
-    existing, missing = path, ""
-    while True:
+    try:
+        return _true_path_of_existing(mount, path, follow=follow, wait=wait)
+    except FileNotFoundError:
+        parts = path.split("/")
+    above, exists, missing = "", 0, len(parts)
+    # Most often only the last name is new. From there on halving: a long path of new names must not cost a look for each.
+    upto = missing - 1
+    while missing - exists > 1:
         try:
-            above = _true_path_of_existing(mount, existing, follow=follow or missing != "", wait=wait)
-            break
+            above = _true_path_of_existing(mount, "/".join(parts[:upto]), follow=True, wait=wait)
+            exists = upto
         except FileNotFoundError:
-            existing, _, name = existing.rpartition("/")
-            missing = f"{name}/{missing}" if missing else name
-    if missing:
-        _check_new(mount, above, missing.partition("/")[0], wait=wait)
-    return "/".join(filter(None, (above, missing)))
+            missing = upto
+        upto = (exists + missing) // 2
+    _check_new(mount, above, parts[exists], wait=wait)
+    return "/".join(filter(None, (above, *parts[exists:])))
 
 
 def _true_path_of_existing(mount: Mount, path: str, *, follow: bool, wait: bool) -> str:
