@@ -6,6 +6,7 @@ from pathlib import Path
 from holdfast.vocabulary.access import MountMode
 from holdfast.vocabulary.errors import NotDirectory, NotFound
 
+from .directories import Directories
 from .pool import Pool
 from .spawner import Spawner
 from .survey import Surveys
@@ -14,8 +15,10 @@ from .survey import Surveys
 class Mount:
     """A directory that is held by descriptor, so that moving it does not lead us elsewhere."""
 
-    def __init__(self, name: str, root: Path, mode: MountMode = MountMode.READ_WRITE) -> None:
+    def __init__(self, name: str, root: Path, mode: MountMode = MountMode.READ_WRITE, *, key: str = "", pool: Pool | None = None) -> None:
         self.name = name
+        # How records know it: a name can mean several folders, as @state does.
+        self.key = key or name
         self.mode = mode
         # Callers may write either: the folder as it was named, or where that leads.
         self.given_root = Path(os.path.abspath(root))
@@ -26,7 +29,9 @@ class Mount:
             raise NotFound(f"the folder of mount @{name} does not exist: {root}", hint="Create it, or mount another folder.") from None
         except NotADirectoryError:
             raise NotDirectory(f"the root of mount @{name} is not a directory: {root}", hint="Mount a folder.") from None
-        self.pool = Pool(name)
+        self._owns_pool = pool is None
+        self.pool = pool or Pool(name)
+        self.directories = Directories()
         self.spawner = Spawner(name, self.descriptor)
         self.surveys = Surveys()
 
@@ -37,5 +42,6 @@ class Mount:
     def close(self) -> None:
         """Give the descriptor and the threads back."""
         os.close(self.descriptor)
-        self.pool.close()
+        if self._owns_pool:
+            self.pool.close()
         self.spawner.close()
