@@ -10,22 +10,24 @@ from .sight import Sight
 
 
 class Filter:
-    """The files beneath one directory that the query asks for and that may be seen. Paths are counted from the directory."""
+    """The files beneath `top` that the query asks for and that may be seen. Paths are counted from the mount's root."""
 
-    def __init__(self, place: Place, query: Query, sight: Sight) -> None:
-        self._mount = place.mount.name
-        self._prefix = f"{place.path}/" if place.path else ""
-        self._sight = sight
-        self._include = query.include
-        self._name = re.compile("|".join(translate(name.casefold()) for name in query.names) or "").match
-        self._places = {"": place}
+    def __init__(self, top: Place, query: Query, sight: Sight) -> None:
+        self.top = top
+        self.query = query
+        self.sight = sight
+        self._name = re.compile("|".join(translate(name.casefold()) for name in query.names)).match if query.names else None
+        self._places = {top.path: top}
 
     def accepts(self, path: str) -> bool:
-        """Whether the file is to be searched."""
-        whole = self._prefix + path
-        if self._sight.hides(self._mount, whole) or not self._name(path.rpartition("/")[2].casefold()):
+        """Whether the file is asked for and may be seen."""
+        return not self.sight.hides(self.top.mount.name, path) and self.asks_for(path)
+
+    def asks_for(self, path: str) -> bool:
+        """Whether the file is one that the query wants searched."""
+        if self._name is not None and not self._name(path.rpartition("/")[2].casefold()):
             return False
-        return self._include is None or self._include(sayable(whole))
+        return self.query.include is None or self.query.include(sayable(path))
 
     def place(self, path: str) -> Place:
         """The file's place, made name by name; those of directories are kept for the next."""

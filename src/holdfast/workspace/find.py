@@ -1,11 +1,11 @@
 """Entries by their name, kind and size."""
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Event
 
 from .deadline import until_left, within
+from .directories import Names
 from .entry import Kind
 from .glob import Selection, select
 from .pattern import Matches, name_matcher
@@ -45,18 +45,15 @@ async def find(place: Place, criteria: Criteria, sight: Sight, *, limit: int = 0
         NotFound, NotDirectory, AccessDenied: Of `place` itself.
         TimedOut: It took longer than `deadline` seconds.
     """
-    matches = None if criteria.name is None else name_matcher(criteria.name)
+    matches = name_matcher("*" if criteria.name is None else criteria.name)
     async with within(deadline, "the search for files"):
         return await until_left(place.mount.pool, lambda stop: _find_now(place, criteria, matches, sight, limit, stop))
 
 
-def _find_now(place: Place, criteria: Criteria, matches: Matches | None, sight: Sight, limit: int, stop: Event) -> Selection:
-    def choose(deeper: bool, entries: Iterator[os.DirEntry[str]]) -> Iterator[tuple[os.DirEntry[str], bool, bool | None]]:
-        for entry in entries:
-            wanted = matches is None or bool(matches(entry.name))
-            below = True if deeper and entry.is_dir(follow_symlinks=False) else None
-            if wanted or below:
-                yield entry, wanted, below
+def _find_now(place: Place, criteria: Criteria, matches: Matches, sight: Sight, limit: int, stop: Event) -> Selection:
+    def choose(recursive: bool, names: Names) -> tuple[list[str], list[tuple[str, bool]]]:
+        every = [*names.files, *names.directories, *names.others]
+        return list(filter(matches, every)), [(name, recursive) for name in names.directories if recursive]
 
     tally = Tally()
     found = steps(place, sight, criteria.recursive, choose, tally=tally, stop=stop)

@@ -1,12 +1,12 @@
 """Entries whose path matches a pattern."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from threading import Event
 
 from .deadline import until_left, within
+from .directories import Names
 from .entry import Entry
 from .pattern import Trail, trail
 from .place import Place
@@ -47,14 +47,9 @@ def _glob_now(place: Place, start: Trail, sight: Sight, limit: int, stop: Event)
     return select(steps(place, sight, start, _on_the_trail, tally=tally, stop=stop), limit, tally)
 
 
-def _on_the_trail(trail: Trail, entries: Iterator[os.DirEntry[str]]) -> Iterator[tuple[os.DirEntry[str], bool, Trail | None]]:
-    wanted, wanted_directory, below = trail.wanted, trail.wanted_directory, trail.below
-    for entry in entries:
-        name = entry.name
-        if entry.is_dir(follow_symlinks=False):
-            yield entry, bool(wanted_directory(name)), below(name)
-        elif wanted(name):
-            yield entry, True, None
+def _on_the_trail(trail: Trail, names: Names) -> tuple[list[str], list[tuple[str, Trail]]]:
+    wanted = [*filter(trail.wanted, names.files), *filter(trail.wanted_directory, names.directories), *filter(trail.wanted, names.others)]
+    return wanted, [(name, below) for name in names.directories if (below := trail.below(name)) is not None]
 
 
 def select(found: Iterator[Step], limit: int, tally: Tally) -> Selection:

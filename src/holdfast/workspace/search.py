@@ -17,11 +17,13 @@ from .faults import told
 from .filter import Filter
 from .hits import Hits
 from .info import info
-from .literal import TooMuch, is_plain, scan, scan_file
+from .literal import NotForUs, is_plain
 from .match import Found, Match, Query
 from .opening import opened
 from .place import Place
+from .pool import here_or_there
 from .ripgrep import arguments, listen
+from .scan import scan_all, scan_file, scan_small
 from .sight import Sight
 from .spawner import Confinement
 
@@ -52,9 +54,9 @@ async def search(place: Place, query: Query, sight: Sight, *, deadline: float | 
 async def _search_tree(place: Place, query: Query, sight: Sight) -> Found:
     if is_plain(query):
         try:
-            found = await until_left(place.mount.pool, lambda stop: scan(place, query, sight, stop, small=True))
+            found = await here_or_there(place.mount.pool, lambda wait: scan_small(place, query, sight, wait=wait))
             return _found(found.matches, query, found.files_searched)
-        except TooMuch:
+        except NotForUs:
             pass
     if await place.mount.spawner.confinement() is Confinement.NONE:
         return await _search_by_descriptors(place, query, sight)
@@ -69,9 +71,10 @@ async def _search_tree(place: Place, query: Query, sight: Sight) -> Found:
 
 async def _listened(place: Place, query: Query, sight: Sight, *, stop_after: int, ordered: bool = False) -> Hits:
     files = Filter(place, query, sight)
+    prefix = f"{place.path}/" if place.path else ""
 
-    def place_of(path: str) -> Place | None:
-        path = path.removeprefix("./")
+    def place_of(told: str) -> Place | None:
+        path = prefix + told.removeprefix("./")
         return files.place(path) if files.accepts(path) else None
 
     hits = Hits(query, place_of, stop_after=stop_after)
@@ -85,14 +88,14 @@ async def _search_file(place: Place, query: Query) -> Found:
     if is_plain(query):
         try:
             return _found(await place.mount.pool.run(scan_file, place, query), query, 1)
-        except TooMuch:
+        except NotForUs:
             pass
     return _found(await _matches_in_file(place, query), query, 1)
 
 
 async def _search_by_descriptors(place: Place, query: Query, sight: Sight) -> Found:
     """Where ripgrep cannot be confined it is shown one open file after the other, and plain text is searched here."""
-    found = await until_left(place.mount.pool, lambda stop: scan(place, query, sight, stop, small=False))
+    found = await until_left(place.mount.pool, lambda stop: scan_all(place, query, sight, stop))
     matches = found.matches
     for file in found.left:
         # What has gone since it was met is not there to be found.

@@ -61,7 +61,7 @@ class Spawner:
 
     async def confinement(self) -> Confinement:
         """What ripgrep will be kept inside with; found by trying, the first time."""
-        ready = await asyncio.wrap_future(self._thread.submit(self._prepared))
+        ready = self._ready or await asyncio.wrap_future(self._thread.submit(self._prepared))
         return ready.confinement
 
     async def start_in(self, path: str, arguments: Sequence[str]) -> Running:

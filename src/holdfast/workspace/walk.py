@@ -8,27 +8,24 @@ nor width uses up descriptors.
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from operator import itemgetter
 from threading import Event
 from typing import TypeAlias, TypeVar
 
+from .directories import Names
 from .entry import Entry, Kind
 from .kernel import open_beneath
 from .listing import open_directory
 from .names import sayable
 from .place import Place
 from .sight import Sight
+from .survey import Stopped
 
 S = TypeVar("S")
 
-# What to take of a directory entered with a state: (entry, whether it is wanted, the state to enter it with or None). It keeps no entry.
-Choose: TypeAlias = Callable[[S, Iterator[os.DirEntry[str]]], Iterable[tuple[os.DirEntry[str], bool, S | None]]]
-
-
-class Stopped(Exception):
-    """Nobody waits for the walk any more."""
+# Of the names in a directory that was entered with a state: those that are wanted, and the directories to enter, each with its own state.
+Choose: TypeAlias = Callable[[S, Names], tuple[list[str], list[tuple[str, S]]]]
 
 
 @dataclass
@@ -78,9 +75,14 @@ class Step:
         """The path as the disk has it, counted from the mount's root."""
         return f"{self.level.path}/{self.name}" if self.level.path else self.name
 
+    @property
+    def place(self) -> Place:
+        """The entry's place."""
+        return self.level.place.child(sayable(self.name))
+
     def entry(self) -> Entry:
         """The entry, with its place."""
-        return Entry.of(self.level.place.child(sayable(self.name)), self.about)
+        return Entry.of(self.place, self.about)
 
 
 def walk(place: Place, sight: Sight, *, descend: Callable[[Entry], bool], tally: Tally | None = None) -> Iterator[Entry]:
@@ -99,23 +101,30 @@ def walk(place: Place, sight: Sight, *, descend: Callable[[Entry], bool], tally:
         yield entry
 
 
-def _everything(state: bool, entries: Iterator[os.DirEntry[str]]) -> Iterator[tuple[os.DirEntry[str], bool, bool | None]]:
-    for entry in entries:
-        yield entry, True, state if entry.is_dir(follow_symlinks=False) else None
+def _everything(state: bool, names: Names) -> tuple[list[str], list[tuple[str, bool]]]:
+    return [*names.files, *names.directories, *names.others], [(name, state) for name in names.directories]
 
 
 def steps(
-    place: Place, sight: Sight, state: S, choose: Choose[S], *, tally: Tally | None = None, stop: Event | None = None
+    place: Place,
+    sight: Sight,
+    state: S,
+    choose: Choose[S],
+    *,
+    tally: Tally | None = None,
+    wait: bool = True,
+    stop: Event | None = None,
 ) -> Iterator[Step]:
     """The wanted entries beneath `place`, where `choose` tells what is wanted and which directories to go into.
 
     Raises:
         Stopped: `stop` was set.
+        WouldBlock: Only without `wait`: the answer is not in memory.
         NotFound, NotDirectory, AccessDenied: Of `place` itself.
     """
     tally = tally or Tally()
     level = Level(None, place.name, place.path, place)
-    way = [(level, iter(_chosen(open_directory(place), level, place, sight, state, choose)))]
+    way = [(level, iter(_chosen(open_directory(place, wait=wait), level, place, sight, state, choose)))]
     while way:
         level, entries = way[-1]
         for name, about, below in entries:
@@ -129,7 +138,7 @@ def steps(
             if below is None:
                 continue
             deeper = Level(level, name, f"{level.path}/{name}" if level.path else name)
-            descriptor = _opened(deeper, place, tally)
+            descriptor = _opened(deeper, place, tally, wait=wait)
             if descriptor is not None:
                 way.append((deeper, iter(_chosen(descriptor, deeper, place, sight, below, choose))))
                 break
@@ -137,9 +146,9 @@ def steps(
             way.pop()
 
 
-def _opened(level: Level, place: Place, tally: Tally) -> int | None:
+def _opened(level: Level, place: Place, tally: Tally, *, wait: bool) -> int | None:
     try:
-        return open_beneath(place.mount.descriptor, level.path, os.O_RDONLY | os.O_DIRECTORY, follow=False)
+        return open_beneath(place.mount.descriptor, level.path, os.O_RDONLY | os.O_DIRECTORY, follow=False, cached=not wait)
     except OSError as error:
         # Gone, or no directory any more: then it is none of ours. Anything else is a part of the tree that nobody gets to see.
         tally.unreadable += error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
@@ -149,20 +158,30 @@ def _opened(level: Level, place: Place, tally: Tally) -> int | None:
 def _chosen(
     descriptor: int, level: Level, place: Place, sight: Sight, state: S, choose: Choose[S]
 ) -> list[tuple[str, os.stat_result | None, S | None]]:
-    """What is chosen of one directory, sorted by name; closes the descriptor."""
-    chosen: list[tuple[str, os.stat_result | None, S | None]] = []
+    """What is chosen of one directory, sorted by name: (name, what is known of it if it is wanted, the state to enter it with).
+
+    Closes the descriptor.
+    """
     try:
-        with os.scandir(descriptor) as entries:
-            for entry, wanted, below in choose(state, entries):
-                try:
-                    chosen.append((entry.name, entry.stat(follow_symlinks=False) if wanted else None, below))
-                except FileNotFoundError:
-                    continue
+        wanted, entered = choose(state, place.mount.directories.names(descriptor))
+        hidden = _hidden(level, place, sight, [*wanted, *(name for name, _ in entered)])
+        abouts = {name: about for name in wanted if name not in hidden and (about := _about(name, descriptor)) is not None}
     finally:
         os.close(descriptor)
+    below = {name: state for name, state in entered if name not in hidden}
+    return [(name, abouts.get(name), below.get(name)) for name in sorted({*abouts, *below})]
+
+
+def _hidden(level: Level, place: Place, sight: Sight, names: list[str]) -> set[str]:
     prefix = f"{level.path}/" if level.path else ""
     # One look at all the names instead of one at each: most directories have nothing to hide.
-    if chosen and sight.may_hide(prefix + "\n".join([name for name, _, _ in chosen])):
-        chosen = [item for item in chosen if not sight.hides(place.mount.name, prefix + item[0])]
-    chosen.sort(key=itemgetter(0))
-    return chosen
+    if not names or not sight.may_hide(prefix + "\n".join(names)):
+        return set()
+    return {name for name in names if sight.hides(place.mount.name, prefix + name)}
+
+
+def _about(name: str, directory: int) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return None

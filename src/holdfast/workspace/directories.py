@@ -1,0 +1,101 @@
+"""The names in directories, remembered for as long as the directories stay the same.
+
+A directory's mtime and ctime change with every name that comes, goes or
+is replaced, so that one look at them spares reading it again. They tick,
+and some file systems keep them badly: nothing is kept of a directory
+that changed a moment before it was read, nor on file systems that are
+not known to be good.
+"""
+
+import ctypes
+import os
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+
+MAX_KEPT_NAMES = 400_000
+
+_SETTLED_NS = 20_000_000
+_SECOND_NS = 1_000_000_000
+
+# ext2 to ext4, xfs, btrfs, tmpfs, overlayfs, zfs, f2fs
+_GOOD = frozenset({0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0x794C7630, 0x2FC12FC1, 0xF2F52010})
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Names:
+    """What is in one directory, each kind sorted. `others` are links, devices, FIFOs and sockets."""
+
+    files: list[str]
+    directories: list[str]
+    others: list[str]
+
+    def __len__(self) -> int:
+        return len(self.files) + len(self.directories) + len(self.others)
+
+
+class Directories:
+    """The names in the directories of one mount that were read last; several threads may ask at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[int, int], tuple[int, int, Names]] = OrderedDict()
+        self._size = 0
+        self._good: dict[int, bool] = {}
+
+    def names(self, descriptor: int) -> Names:
+        """The names in an open directory, from memory if it has not changed."""
+        about = os.fstat(descriptor)
+        key = (about.st_dev, about.st_ino)
+        kept = self._kept.get(key)
+        if kept is not None and kept[0] == about.st_mtime_ns and kept[1] == about.st_ctime_ns:
+            return kept[2]
+        started = time.time_ns()
+        names = _read(descriptor)
+        if self._is_lasting(descriptor, about, started):
+            self._keep(key, about, names)
+        return names
+
+    def _is_lasting(self, descriptor: int, about: os.stat_result, started: int) -> bool:
+        # Where times are told in whole seconds, a change within this one would not show.
+        if started - about.st_ctime_ns < _SETTLED_NS or about.st_ctime_ns % _SECOND_NS == 0:
+            return False
+        good = self._good.get(about.st_dev)
+        if good is None:
+            good = self._good[about.st_dev] = _file_system(descriptor) in _GOOD
+        return good
+
+    def _keep(self, key: tuple[int, int], about: os.stat_result, names: Names) -> None:
+        with self._lock:
+            before = self._kept.pop(key, None)
+            self._size += 1 + len(names) - (1 + len(before[2]) if before is not None else 0)
+            self._kept[key] = (about.st_mtime_ns, about.st_ctime_ns, names)
+            while self._size > MAX_KEPT_NAMES:
+                _, (_, _, oldest) = self._kept.popitem(last=False)
+                self._size -= 1 + len(oldest)
+
+
+def _read(descriptor: int) -> Names:
+    files: list[str] = []
+    directories: list[str] = []
+    others: list[str] = []
+    with os.scandir(descriptor) as entries:
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False):
+                files.append(entry.name)
+            elif entry.is_dir(follow_symlinks=False):
+                directories.append(entry.name)
+            else:
+                others.append(entry.name)
+    for names in (files, directories, others):
+        names.sort()
+    return Names(files, directories, others)
+
+
+def _file_system(descriptor: int) -> int:
+    """The magic number of the file system, 0 if it cannot be told."""
+    answer = (ctypes.c_long * 32)()
+    return int(answer[0]) if _libc.fstatfs(descriptor, answer) == 0 else 0
