@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -125,7 +126,8 @@ def _hash(descriptor: int, about: os.stat_result, place: Place) -> str:
     surveys = place.mount.surveys
     if about.st_size > SMALL:
         return surveys.of_file(descriptor, about).sha256
-    return (surveys.kept(about) or surveys.of_bytes(os.pread(descriptor, SMALL, 0), about)).sha256
+    started = time.time_ns()
+    return (surveys.kept(about) or surveys.of_bytes(os.pread(descriptor, SMALL, 0), about, started=started)).sha256
 
 
 def _kind(about: os.stat_result) -> Kind:

@@ -31,7 +31,8 @@ def find_window(descriptor: int, size: int, lines: Lines, survey: Survey | None,
     if lines.skip >= 0:
         start, first = _start_from_top(descriptor, size, lines.skip, survey), lines.skip
     else:
-        start, first = _start_from_bottom(descriptor, size, -lines.skip), None
+        start = _start_from_bottom(descriptor, size, -lines.skip)
+        first = 0 if start == 0 else None
         if survey is not None:
             first = max(0, survey.total_lines + lines.skip)
     end = _end_of(descriptor, size, start, lines.at_most, max_bytes)

@@ -2,18 +2,21 @@
 
 import asyncio
 import os
+import re
 import threading
+import time
 from dataclasses import dataclass
 
 from holdfast.vocabulary.errors import Cancelled, LineTooLong, TooLarge
 
+from .faults import told
 from .kernel import WouldBlock
 from .lines import Lines, find_window
 from .opening import opened
 from .place import Place
 from .pool import here_or_there
-from .survey import Stopped, Survey
-from .text import LOOKED_AT_BYTES, Encoding, detect, whole_characters
+from .survey import Stopped
+from .text import LOOKED_AT_BYTES, UTF8, Encoding, detect, whole_characters
 
 SMALL = 64 * 1024
 MAX_WIDE_BYTES = 64 * 1024 * 1024
@@ -70,31 +73,13 @@ async def read(place: Place, lines: Lines = EVERYTHING, *, max_bytes: int, whole
         raise Cancelled("the reading was stopped") from None
 
 
-async def read_bytes(place: Place, *, max_bytes: int) -> bytes:
-    """All bytes of a file.
-
-    Raises:
-        TooLarge: There are more than `max_bytes`.
-    """
-    part = await read(place, max_bytes=max_bytes + 1, surveyed=False)
-    if part.size > max_bytes:
-        raise TooLarge(
-            f"'{place}' has {part.size} bytes", hint=f"At most {max_bytes} can be handled here.", size=part.size, limit=max_bytes
-        )
-    return part.data
-
-
-async def hash_of(place: Place) -> str:
-    """The SHA-256 of a file's bytes."""
-    return (await read(place, Lines(at_most=0), max_bytes=0)).sha256 or ""
-
-
 def _read(place: Place, lines: Lines, max_bytes: int, *, whole_lines: bool, surveyed: bool, wait: bool, stop: threading.Event) -> Slice:
-    with opened(place, wait=wait) as (descriptor, about):
+    with opened(place, wait=wait) as (descriptor, about), told(place):
         surveys = place.mount.surveys
         if about.st_size <= SMALL:
+            started = time.time_ns()
             data = contents(descriptor, about.st_size, wait=wait)
-            survey = (surveys.kept(about) or surveys.of_bytes(data, about)) if surveyed else None
+            survey = (surveys.kept(about) or surveys.of_bytes(data, about, started=started)) if surveyed else None
             head = data[:LOOKED_AT_BYTES]
         else:
             if not wait:
@@ -102,17 +87,16 @@ def _read(place: Place, lines: Lines, max_bytes: int, *, whole_lines: bool, surv
             survey = surveys.of_file(descriptor, about, stop) if surveyed else surveys.kept(about)
             head = os.pread(descriptor, LOOKED_AT_BYTES, 0)
         encoding = detect(head)
+        sha256 = survey.sha256 if surveyed and survey is not None else None
         if encoding.is_wide:
-            return _read_wide(place, descriptor, about.st_size, encoding, lines, max_bytes, survey)
+            return _read_wide(place, descriptor, about.st_size, encoding, lines, max_bytes, whole_lines=whole_lines, sha256=sha256)
         window = find_window(descriptor, about.st_size, lines, survey, max_bytes)
         data = _exactly(descriptor, window.start, window.end)
-    total = survey.total_lines if surveyed and survey is not None else None
-    sha256 = survey.sha256 if surveyed and survey is not None else None
-    wanted_more = window.more and (lines.at_most is None or data.count(b"\n") < lines.at_most)
-    if wanted_more:
+    cut = window.more and len(data) >= max_bytes and (lines.at_most is None or data.count(b"\n") < lines.at_most)
+    if cut:
         data = _cut(data, place, max_bytes, whole_lines=whole_lines)
-    count = data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
-    return Slice(data, encoding, about.st_size, window.first, count, cut=wanted_more, more=window.more, sha256=sha256, total_lines=total)
+    total = survey.total_lines if surveyed and survey is not None else None
+    return Slice(data, encoding, about.st_size, window.first, _count(data), cut=cut, more=window.more, sha256=sha256, total_lines=total)
 
 
 def contents(descriptor: int, size: int, *, wait: bool) -> bytes:
@@ -154,29 +138,21 @@ def _cut(data: bytes, place: Place, max_bytes: int, *, whole_lines: bool) -> byt
     return ended
 
 
-def _read_wide(place: Place, descriptor: int, size: int, encoding: Encoding, lines: Lines, max_bytes: int, survey: Survey | None) -> Slice:
-    """The same for UTF-16 and UTF-32, whose lines can only be found by decoding everything."""
+def _count(data: bytes) -> int:
+    return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
+
+
+def _read_wide(
+    place: Place, descriptor: int, size: int, encoding: Encoding, lines: Lines, max_bytes: int, *, whole_lines: bool, sha256: str | None
+) -> Slice:
+    """The same for UTF-16 and UTF-32, whose lines can only be found by decoding everything; the slice is UTF-8."""
     if size > MAX_WIDE_BYTES:
         raise TooLarge(f"'{place}' is {encoding.name} and has {size} bytes", hint=f"At most {MAX_WIDE_BYTES} can be decoded.", size=size)
-    every = encoding.decode(_exactly(descriptor, len(encoding.mark), size)).splitlines(keepends=True)
+    text = encoding.decode(_exactly(descriptor, len(encoding.mark), size)).encode()
+    every: list[bytes] = re.findall(rb"[^\n]*\n|[^\n]+", text)
     first = lines.skip if lines.skip >= 0 else max(0, len(every) + lines.skip)
-    wanted = every[first:] if lines.at_most is None else every[first : first + lines.at_most]
-    kept: list[str] = []
-    used = 0
-    for line in wanted:
-        used += len(line.encode(errors="replace"))
-        if used > max_bytes:
-            break
-        kept.append(line)
-    shown = Encoding("utf-8", is_binary=False)
-    return Slice(
-        "".join(kept).encode(errors="replace"),
-        shown,
-        size,
-        first,
-        len(kept),
-        cut=len(kept) < len(wanted),
-        more=first + len(kept) < len(every),
-        sha256=survey.sha256 if survey else None,
-        total_lines=len(every),
-    )
+    last = len(every) if lines.at_most is None else min(first + lines.at_most, len(every))
+    wanted = b"".join(every[first:last])
+    cut = len(wanted) > max_bytes
+    data = _cut(wanted[:max_bytes], place, max_bytes, whole_lines=whole_lines) if cut else wanted
+    return Slice(data, UTF8, size, first, _count(data), cut=cut, more=cut or last < len(every), sha256=sha256, total_lines=len(every))

@@ -52,15 +52,15 @@ class Surveys:
                 self._kept.move_to_end(_key(about))
             return survey
 
-    def of_bytes(self, data: bytes, about: os.stat_result) -> Survey:
-        """The survey of a small file, all of whose bytes are here."""
+    def of_bytes(self, data: bytes, about: os.stat_result, *, started: int) -> Survey:
+        """The survey of a small file, all of whose bytes are here; `started` is when the reading of them began, in nanoseconds."""
         marks = array("Q", (data.count(b"\n", 0, at) for at in range(0, len(data), BLOCK)))
         survey = Survey(hashlib.sha256(data).hexdigest(), data.count(b"\n"), not data or data.endswith(b"\n"), marks)
-        self._keep(about, survey, time.time_ns())
+        self._keep(about, survey, started)
         return survey
 
     def of_file(self, descriptor: int, about: os.stat_result, stop: threading.Event | None = None) -> Survey:
-        """The survey of an open file, from memory or by one pass over it.
+        """The survey of an open file, from memory or by one pass over it, up to the size that it had.
 
         Raises:
             Stopped: `stop` was set during the pass.
@@ -71,7 +71,8 @@ class Surveys:
         digest, marks, newlines, last = hashlib.sha256(), array("Q"), 0, b"\n"
         buffer = bytearray(BLOCK)
         position = 0
-        while size := os.preadv(descriptor, [buffer], position):
+        # Up to the next block's beginning, so that a read that comes back short does not shift the marks.
+        while size := os.preadv(descriptor, [_upto(buffer, min(BLOCK - position % BLOCK, about.st_size - position))], position):
             if stop is not None and stop.is_set():
                 raise Stopped
             if position % BLOCK == 0:
@@ -92,6 +93,10 @@ class Surveys:
             self._kept[_key(about)] = survey
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
+
+
+def _upto(buffer: bytearray, size: int) -> memoryview:
+    return memoryview(buffer)[:size]
 
 
 def _key(about: os.stat_result) -> tuple[int, ...]:
