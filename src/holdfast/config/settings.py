@@ -91,7 +91,10 @@ class Settings:
 
 
 def load_settings(
-    project: Path | None = None, environ: Mapping[str, str] | None = None, given: Mapping[str, object] | None = None
+    project: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    given: Mapping[str, object] | None = None,
+    home: Path | None = None,
 ) -> Settings:
     """Every setting with its value and where that came from; `given` are those of the command line.
 
@@ -99,7 +102,7 @@ def load_settings(
         InvalidSetting: A file cannot be read, names a setting that there is not, or a value does not fit.
     """
     environ = os.environ if environ is None else environ
-    home = home_folder(environ)
+    home = home or home_folder(environ)
     users = _file(home / USER_FILE)
     projects = _file(project / PROJECT_FILE) if project is not None else {}
     _check_projects(projects)

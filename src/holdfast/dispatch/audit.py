@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol, cast
 
+from holdfast.tool.bind import parse, plain_name
 from holdfast.tool.tool import Tool
 from holdfast.vocabulary.call import ToolCall
+from holdfast.vocabulary.errors import InvalidArguments
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Done, Outcome
 
-_CONTENTS = {"content", "contentPreview", "insert_content", "new_string", "old_string", "output", "text"}
+# As `plain_name` has them, so that no spelling of an argument gets around this.
+_CONTENTS = {"after", "before", "content", "contentpreview", "insertcontent", "newstring", "oldstring", "output", "text"}
 _SECRET_NAME = re.compile(r"(?i)(key|token|secret|passw(or)?d|credential|authorization)$")
 _SECRET_VALUE = re.compile(
     r"(?i)(-----BEGIN[^-]*PRIVATE KEY-----.*|\b(sk|pk|rk)[-_][\w-]{16,}|\bgh[pousr]_\w{20,}|\bAKIA[0-9A-Z]{16}\b|\bxox[abprs]-[\w-]{10,}"
@@ -22,6 +25,9 @@ _SECRET_VALUE = re.compile(
 )
 _HIDDEN = "[hidden]"
 _MAX_ITEMS = 50
+_MAX_NAME = 200
+_MAX_DEPTH = 16
+_MAX_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -41,9 +47,9 @@ class AuditEntry:
         return {
             "ts": self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "kind": "tool.exec",
-            "toolCallId": self.call.id,
-            "toolName": self.call.name,
-            "agentId": self.call.caller.agent,
+            "toolCallId": self.call.id[:_MAX_NAME],
+            "toolName": self.call.name[:_MAX_NAME],
+            "agentId": self.call.caller.agent[:_MAX_NAME],
             "input": self.input,
             "output": self.output,
             "durationMs": round(self.duration_ms, 3),
@@ -67,10 +73,12 @@ class Recorder(Protocol):
 
 
 def given_to(call: ToolCall, tool: Tool | None, preview_bytes: int) -> Json:
-    """The summary of a call's arguments."""
-    contents = {each.wire_name for each in tool.parameters if each.is_content} if tool else set[str]()
-    given = call.arguments if isinstance(call.arguments, str) else dict(call.arguments)
-    return summary(given, contents | _CONTENTS, preview_bytes)
+    """The summary of a call's arguments; text that is no JSON object is summed up as contents are."""
+    contents = {plain_name(each.wire_name) for each in tool.parameters if each.is_content} if tool else set[str]()
+    try:
+        return summary(parse(call.arguments), contents | _CONTENTS, preview_bytes)
+    except InvalidArguments:
+        return summary(call.arguments, {""}, preview_bytes)
 
 
 def entry(call: ToolCall, given: Json, outcome: Outcome, *, started: datetime, duration_ms: float, preview_bytes: int) -> AuditEntry:
@@ -85,17 +93,21 @@ def entry(call: ToolCall, given: Json, outcome: Outcome, *, started: datetime, d
     return AuditEntry(call, kind, code, given, output, started, duration_ms)
 
 
-def summary(value: object, contents: set[str], preview_bytes: int, name: str = "") -> Json:
-    """`value` with everything long, and everything that is contents, replaced by its size, hash and beginning."""
+def summary(value: object, contents: set[str], preview_bytes: int, name: str = "", depth: int = 0) -> Json:
+    """`value` with everything long or deep, and everything that is contents, replaced by its size, hash and beginning."""
     if isinstance(value, str):
-        return _text(value, preview_bytes, is_content=name in contents, is_secret=_SECRET_NAME.search(name) is not None)
+        return _text(value, preview_bytes, is_content=plain_name(name) in contents, is_secret=_SECRET_NAME.search(name) is not None)
+    if isinstance(value, Mapping | Sequence) and depth >= _MAX_DEPTH:
+        return {"more": len(cast("Sequence[object]", value))}
     if isinstance(value, Mapping):
         items = list(cast("Mapping[str, object]", value).items())[:_MAX_ITEMS]
-        return {masked(key)[:preview_bytes]: summary(inner, contents, preview_bytes, key) for key, inner in items}
+        return {masked(key)[:preview_bytes]: summary(inner, contents, preview_bytes, key, depth + 1) for key, inner in items}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         every = cast("Sequence[object]", value)
-        shown = [summary(inner, contents, preview_bytes, name) for inner in every[:_MAX_ITEMS]]
+        shown = [summary(inner, contents, preview_bytes, name, depth + 1) for inner in every[:_MAX_ITEMS]]
         return shown if len(every) <= _MAX_ITEMS else [*shown, {"more": len(every) - _MAX_ITEMS}]
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        return {"bits": value.bit_length()}
     return value if isinstance(value, bool | int | float) or value is None else str(value)
 
 
@@ -115,9 +127,9 @@ def _text(value: str, preview_bytes: int, *, is_content: bool, is_secret: bool) 
     data = value.encode(errors="replace")
     if not is_content and len(data) <= preview_bytes:
         return masked(value)
-    # Never the whole: of short contents at most the first half.
-    shown = data[: min(preview_bytes, len(data) // 2)].decode(errors="ignore")
-    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "preview": masked(shown)}
+    # Masked before it is cut, because half a secret is one too. Never the whole: of short contents at most the first half.
+    shown = masked(value[: 4 * preview_bytes]).encode(errors="replace")[: min(preview_bytes, len(data) // 2)].decode(errors="ignore")
+    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "preview": shown}
 
 
 def dump(line: Mapping[str, Json]) -> bytes:

@@ -3,14 +3,14 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
 from holdfast.policy.decide import Circumstances, Rules, decide, objection_to_item
 from holdfast.tool.bind import Bound, bind, parse
-from holdfast.tool.context import Surroundings
+from holdfast.tool.context import Person, Surroundings
 from holdfast.tool.dialect import Dialect
 from holdfast.tool.registry import Registry
 from holdfast.tool.tool import Tool
@@ -18,7 +18,8 @@ from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.decision import Allow, Ask, Deny
 from holdfast.vocabulary.errors import Cancelled, HoldfastError, NotPermitted, TimedOut, Unjudgeable, UnknownTool
 from holdfast.vocabulary.events import Event, ToolFinished, ToolOutput, ToolStarted
-from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.json import Json, JsonObject
+from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.outcome import Answer, Done, Failed, Outcome, Refused
 from holdfast.vocabulary.profile import Profile
 
@@ -125,8 +126,9 @@ class Road:
         unseen = None if tool.dialect.reads_protected else self.rules.protected
         context = self.surroundings.context(call, profile, self._shower(call), unseen=unseen, author=journey.author)
         try:
-            async with asyncio.timeout(seconds):
-                value = await tool.declaration.function(context, **arguments.arguments)
+            async with asyncio.timeout(seconds) as clock:
+                patient = replace(context, person=_Patient(context.person, clock))
+                value = await tool.declaration.function(patient, **arguments.arguments)
             return Done(bound(tool.dialect.answer(value)))
         except TimeoutError:
             return _failed(tool, TimedOut(f"{tool.name} timed out after {seconds:g} s", hint="Ask for less at once.", seconds=seconds))
@@ -162,6 +164,29 @@ class _Journey:
     author: object
     started: datetime
     clock: float
+
+
+@dataclass(frozen=True)
+class _Patient:
+    """The person, for whom the call's clock stands still while they think."""
+
+    person: Person
+    clock: asyncio.Timeout
+
+    async def mode(self, session: str) -> Mode:
+        return await self.person.mode(session)
+
+    async def ask(self, call: ToolCall, questions: Sequence[JsonObject]) -> Json:
+        loop = asyncio.get_running_loop()
+        left = (self.clock.when() or loop.time()) - loop.time()
+        self.clock.reschedule(None)
+        try:
+            return await self.person.ask(call, questions)
+        finally:
+            self.clock.reschedule(loop.time() + left)
+
+    async def accept_plan(self, call: ToolCall, plan: str) -> None:
+        await self.person.accept_plan(call, plan)
 
 
 def _refused(tool: Tool | None, error: HoldfastError) -> Refused:
