@@ -1,6 +1,7 @@
 """The protocol of changes: many at once, behind each other's back, withdrawn half-way, and recorded."""
 
 import asyncio
+import os
 import random
 import subprocess
 import threading
@@ -63,6 +64,22 @@ async def test_writers_of_neighbouring_files_go_through_together(mount: Mount, r
     await asyncio.gather(*(write(changes, at(mount, f"{number}"), b"x") for number in range(50)))
 
     assert len(everything(root)) == 50
+
+
+async def test_changes_that_succeed_fail_or_are_withdrawn_keep_no_descriptor_open(mount: Mount, root: Path) -> None:
+    changes, before = Changes(), len(os.listdir("/proc/self/fd"))
+
+    for number in range(20):
+        await write(changes, at(mount, f"a/{number}"), b"x", parents=True)
+        with suppress(HoldfastError):
+            await write(changes, at(mount, "b/c"), b"x", parents=True, exists=True)
+        task = asyncio.create_task(write(changes, at(mount, "b/d"), b"x", parents=True))
+        await asyncio.sleep(0.001)
+        task.cancel()
+        await asyncio.wait({task})
+    await changes.finish()
+
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 @carries("PATH-5")

@@ -11,8 +11,11 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from holdfast.vocabulary.errors import Busy, StaleHash
+from holdfast.workspace.append import append
 from holdfast.workspace.change import Change, Ticket
 from holdfast.workspace.changes import Changes
+from holdfast.workspace.entry import Kind
+from holdfast.workspace.inode import Inode
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.place import Place
 from holdfast.workspace.resolve import resolve_now
@@ -64,6 +67,11 @@ def writing_process(root: Path, acknowledged: Path) -> ForkServerProcess:
     return _PROCESSES.Process(target=_write_for_ever, args=(root, acknowledged))
 
 
+def appending_process(root: Path, name: str, mark: str, times: int) -> ForkServerProcess:
+    """A process that adds long lines to a log."""
+    return _PROCESSES.Process(target=_append_lines, args=(root, name, mark, times))
+
+
 def generation(number: int) -> bytes:
     """Bytes that show by themselves whether they are whole."""
     body = b"%d\n" % number + b"x" * (number * 7919 % 200_000)
@@ -88,9 +96,10 @@ def mounted(root: Path) -> Generator[Mount]:
 class Recording:
     """A ledger that remembers what it is told, and lets somebody else change a file at the worst moment."""
 
-    durable = False
-
-    def __init__(self, file: Path | None = None, content: bytes = b"", *, refuse: bool = False, seconds: float = 0) -> None:
+    def __init__(
+        self, file: Path | None = None, content: bytes = b"", *, refuse: bool = False, seconds: float = 0, durable: bool = False
+    ) -> None:
+        self.durable = durable
         self.asked = asyncio.Event()
         self.heard: list[str] = []
         self.changes: list[Change] = []
@@ -101,7 +110,7 @@ class Recording:
         self.heard.append("pending")
         self.asked.set()
         self.changes.append(change)
-        self.contents.append((change.before.read() if change.before else None, change.after.read() if change.after else None))
+        self.contents.append((_content(change.before), _content(change.after)))
         await asyncio.sleep(self._seconds)
         if self._refuse:
             raise Busy("the store is closed")
@@ -116,6 +125,10 @@ class Recording:
         self.heard.append(f"aborted {type(error).__name__}")
 
 
+def _content(inode: Inode | None) -> bytes | None:
+    return inode.read() if inode is not None and inode.kind is Kind.FILE else None
+
+
 def _read(file: Path) -> bytes:
     return file.read_bytes()
 
@@ -123,6 +136,15 @@ def _read(file: Path) -> bytes:
 def _count_up_alone(root: Path, name: str, times: int) -> None:
     with mounted(root) as mount:
         asyncio.run(count_up(Changes(), at(mount, name), root / name, times))
+
+
+def _append_lines(root: Path, name: str, mark: str, times: int) -> None:
+    async def run(place: Place) -> None:
+        for _ in range(times):
+            await append(place, mark.encode() * 20_000)
+
+    with mounted(root) as mount:
+        asyncio.run(run(at(mount, name)))
 
 
 def _write_for_ever(root: Path, acknowledged: Path) -> None:
