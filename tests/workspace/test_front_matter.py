@@ -225,6 +225,7 @@ def test_a_value_nested_without_end_is_a_mistake() -> None:
         pytest.param(b"---\na: \xff\n---\n", id="not UTF-8"),
         pytest.param(b"---\na: \x07\n---\n", id="a control character"),
         pytest.param(b"---\na: &x [1]\nb: *x\n---\n", id="an alias"),
+        pytest.param(b"---\na: &x 1\nb: &x 2\n---\n", id="an anchor, and twice"),
         pytest.param(b"---\na: !!python/object/apply:os.system [id]\n---\n", id="an object of Python's"),
         pytest.param(b"---\na: 2026-99-99\n---\n", id="a date that cannot be"),
         pytest.param(b"---\na: " + b"9" * 5000 + b"\n---\n", id="a number without end"),

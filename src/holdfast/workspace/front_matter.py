@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent
 
 from holdfast.vocabulary.errors import InvalidFrontMatter
 from holdfast.vocabulary.json import Json
@@ -117,14 +116,14 @@ def _text(parts: Parts) -> str:
 def _parsed(text: str) -> dict[str, object]:
     """The mapping that the text says, without anything that could grow when it is used.
 
-    An alias repeats a part of the tree, and a few lines of them repeat it
-    a billion times, so there must be none.
+    An alias repeats the part of the tree that has its anchor, and a few
+    lines of them repeat it a billion times, so there must be none.
     """
     if _bracket_depth(text) > MAX_DEPTH:
         raise _too_deep()
     try:
-        if "*" in text and any(isinstance(event, AliasEvent) for event in reader().parse(text)):
-            raise InvalidFrontMatter("the front matter has aliases in it", hint="Write out what they stand for.")
+        if ("&" in text or "*" in text) and any(getattr(event, "anchor", None) is not None for event in reader().parse(text)):
+            raise InvalidFrontMatter("the front matter has anchors or aliases in it", hint="Write out what they stand for.")
         loaded: object = reader().load(text)
     except _UNREADABLE as error:
         raise _invalid(error) from error
