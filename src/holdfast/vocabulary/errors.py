@@ -156,6 +156,18 @@ class ContentTooLarge(TooLarge):
     code = "content_too_large"
 
 
+class Virtual(HoldfastError):
+    """The file is made by the system from something else, and only that can be changed."""
+
+    code = "virtual"
+
+
+class NotKept(HoldfastError):
+    """The content of an old version is not, or no longer, in the store."""
+
+    code = "not_kept"
+
+
 class NotText(HoldfastError):
     """The operation needs text, and the file is binary."""
 
@@ -178,6 +190,12 @@ class Busy(HoldfastError):
     """Somebody else holds what is needed; try again."""
 
     code = "busy"
+
+
+class LostLease(Busy):
+    """Another process has taken the workspace over, so nothing more may be acknowledged here."""
+
+    code = "lost_lease"
 
 
 class Broken(HoldfastError):
@@ -241,6 +259,12 @@ class StaleHash(Conflict):
     """The file changed after the caller last read it."""
 
     code = "stale_hash"
+
+
+class MergeConflict(Conflict):
+    """The file changed in the very lines that the change is about."""
+
+    code = "merge_conflict"
 
 
 class NoMatch(Conflict):
