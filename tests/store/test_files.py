@@ -1,0 +1,137 @@
+"""What the store knows of files: where they are, and what is in which folder."""
+
+import pytest
+
+from holdfast.store import files
+from holdfast.store.changes import Import, MakeFolder, Move, Remove
+from holdfast.store.database import Database
+from holdfast.store.leases import Lease
+from tests.store.scene import do, held_workspace, write
+
+
+async def paths_below(database: Database, lease: Lease, path: str = "") -> list[str]:
+    return [file.path for file in await files.below(database, lease.workspace_id, path)]
+
+
+async def test_a_file_is_found_by_its_path_and_by_its_id(database: Database, lease: Lease) -> None:
+    made = (await write(database, lease, "notes/todo.md", "milk")).file
+
+    assert await files.find(database, lease.workspace_id, "notes/todo.md") == made
+    assert await files.get(database, lease.workspace_id, made.id) == made
+    assert (made.name, made.display_name, made.file_type, made.is_virtual) == ("todo.md", "todo.md", "document", False)
+
+
+async def test_a_file_of_another_workspace_is_not_found(database: Database, lease: Lease) -> None:
+    made = (await write(database, lease, "todo.md", "milk")).file
+    other = await held_workspace(database)
+
+    assert await files.find(database, other.workspace_id, "todo.md") is None
+    assert await files.get(database, other.workspace_id, made.id) is None
+    assert await files.below(database, other.workspace_id, "") == []
+
+
+async def test_the_same_path_in_two_mounts_is_two_files(database: Database, lease: Lease) -> None:
+    here = (await write(database, lease, "todo.md", "milk")).file
+    there = (await write(database, lease, "todo.md", "bread", mount="central")).file
+
+    assert await files.find(database, lease.workspace_id, "todo.md") == here
+    assert await files.find(database, lease.workspace_id, "todo.md", mount="central") == there
+
+
+async def test_missing_folders_come_into_being_with_the_file(database: Database, lease: Lease) -> None:
+    made = (await write(database, lease, "a/b/c.txt", "x")).file
+
+    folder = await files.find(database, lease.workspace_id, "a/b")
+
+    assert folder is not None
+    assert (folder.is_folder, folder.hash, folder.size, made.parent_id) == (True, None, None, folder.id)
+    assert await paths_below(database, lease) == ["a", "a/b", "a/b/c.txt"]
+
+
+async def test_children_are_what_is_directly_in_a_folder(database: Database, lease: Lease) -> None:
+    for path in ("b.txt", "a/x.txt", "a/deep/y.txt", "a.txt"):
+        await write(database, lease, path, "x")
+
+    folder = await files.find(database, lease.workspace_id, "a")
+
+    assert [file.path for file in await files.children(database, lease.workspace_id, None)] == ["a", "a.txt", "b.txt"]
+    assert [file.path for file in await files.children(database, lease.workspace_id, folder)] == ["a/deep", "a/x.txt"]
+
+
+async def test_below_is_everything_under_a_folder_and_nothing_that_only_begins_like_it(database: Database, lease: Lease) -> None:
+    for path in ("ab/1", "a/2", "a-b/3", "a.txt", "a/z/4", "a0/5", "ä/6", "A/7"):
+        await write(database, lease, path, "x")
+
+    assert await paths_below(database, lease, "a") == ["a/2", "a/z", "a/z/4"]
+    everything = await paths_below(database, lease)
+    assert everything == sorted(everything)
+    assert len(everything) == 15
+
+
+async def test_below_comes_in_pages(database: Database, lease: Lease) -> None:
+    for number in range(7):
+        await write(database, lease, f"d/{number}", "x")
+
+    first = await files.below(database, lease.workspace_id, "d", limit=3)
+    second = await files.below(database, lease.workspace_id, "d", limit=3, after=first[-1].path)
+
+    assert [file.name for file in first + second] == ["0", "1", "2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize("letter", ["x", "🦀"])
+async def test_the_longest_paths_are_stored_found_listed_and_moved(database: Database, lease: Lease, letter: str) -> None:
+    name = letter * (200 // len(letter.encode()))
+    deep = "/".join([name] * 19)
+    twin = f"{deep[:-1]}y"
+    await write(database, lease, f"{deep}/file", "deep")
+    await write(database, lease, f"{twin}/file", "twin")
+
+    found = await files.find(database, lease.workspace_id, f"{deep}/file")
+    below_deep = await paths_below(database, lease, deep)
+    await do(database, lease, Move(source=deep, target="shallow"))
+
+    assert found is not None
+    assert below_deep == [f"{deep}/file"]
+    assert await paths_below(database, lease, "shallow") == ["shallow/file"]
+    assert await paths_below(database, lease, twin) == [f"{twin}/file"]
+
+
+async def test_a_moved_folder_takes_everything_along(database: Database, lease: Lease) -> None:
+    inside = (await write(database, lease, "old/sub/file.txt", "x")).file
+    await write(database, lease, "older/file.txt", "not this one")
+
+    moved = (await do(database, lease, Move(source="old", target="new/place"))).file
+
+    assert moved.path == "new/place"
+    assert await paths_below(database, lease) == ["new", "new/place", "new/place/sub", "new/place/sub/file.txt", "older", "older/file.txt"]
+    again = await files.get(database, lease.workspace_id, inside.id)
+    assert again is not None
+    assert (again.path, again.parent_id, again.hash) == ("new/place/sub/file.txt", inside.parent_id, inside.hash)
+
+
+async def test_deleted_files_are_listed_apart_the_latest_first(database: Database, lease: Lease) -> None:
+    for path in ("one", "two"):
+        await write(database, lease, path, path)
+        await do(database, lease, Remove(path=path))
+
+    assert [file.path for file in await files.deleted(database, lease.workspace_id)] == ["two", "one"]
+    assert await paths_below(database, lease) == []
+
+
+async def test_a_touched_file_is_newer_and_has_no_new_version(database: Database, lease: Lease) -> None:
+    made = (await write(database, lease, "todo.md", "milk")).file
+
+    at = await files.touch(database, lease, made.id)
+
+    touched = await files.get(database, lease.workspace_id, made.id)
+    assert touched is not None
+    assert (touched.updated_at, touched.version_id) == (at, made.version_id)
+    assert at > made.updated_at
+
+
+async def test_a_folder_can_be_known_without_having_been_made_by_us(database: Database, lease: Lease) -> None:
+    imported = await do(database, lease, Import(path="src", found=None))
+    made = await do(database, lease, MakeFolder(path="docs"))
+
+    assert (imported.file.is_folder, imported.version.kind, imported.version.state) == (True, "baseline", "settled")
+    assert (made.file.is_folder, made.version.kind, made.version.state) == (True, "mkdir", "pending")
