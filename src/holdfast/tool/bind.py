@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from holdfast.vocabulary.access import FileAccess
 from holdfast.vocabulary.errors import HoldfastError, InvalidArguments, Mistake, PathViolation
-from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.json import Json, flaw_in
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.place import Asks, Place
 from holdfast.workspace.resolve import resolve
@@ -66,12 +66,12 @@ async def bind(tool: Tool, arguments: Mapping[str, Json], mounts: Mapping[str, M
 
 def _by_parameter(parameters: tuple[Parameter, ...], arguments: Mapping[str, Json]) -> dict[str, Json]:
     """The known arguments by our own names; other keys are let go, and so is a null that only means "not given"."""
-    wanted = {_plain(parameter.wire_name): parameter for parameter in parameters}
+    wanted = {plain_name(parameter.wire_name): parameter for parameter in parameters}
     exact = {parameter.wire_name for parameter in parameters}
     named: dict[str, Json] = {}
     # Exact spellings last, so that they win over tolerated ones.
     for key in sorted(arguments, key=lambda key: key in exact):
-        parameter = wanted.get(_plain(key))
+        parameter = wanted.get(plain_name(key))
         if parameter is not None and not _is_left_open(arguments[key], parameter):
             named[parameter.name] = arguments[key]
     return named
@@ -84,16 +84,28 @@ def _is_left_open(value: Json, parameter: Parameter) -> bool:
     return value is None or (parameter.asks is not None and isinstance(parameter.default, str) and value == "")
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """What all tolerated spellings of an argument's name have in common."""
     return name.replace("_", "").replace("-", "").casefold()
 
 
 def _validate(tool: Tool, named: Mapping[str, Json]) -> None:
-    wire = {parameter.name: parameter.wire_name for parameter in tool.parameters}
-    mistakes = [_mistake(error) for error in tool.validator.iter_errors({wire[name]: value for name, value in named.items()})]
+    given = [(parameter, named[parameter.name]) for parameter in tool.parameters if parameter.name in named]
+    flaws = {parameter.wire_name: flaw for parameter, value in given if (flaw := _flaw(parameter, value))}
+    sound = {parameter.wire_name: value for parameter, value in given if parameter.wire_name not in flaws}
+    mistakes = [Mistake(name, flaw) for name, flaw in flaws.items()]
+    mistakes += [mistake for error in tool.validator.iter_errors(sound) if (mistake := _mistake(error)).argument not in flaws]
     if mistakes:
         takes = ", ".join(f"{each.wire_name}{'' if each.required else '?'}" for each in tool.parameters)
         raise InvalidArguments(mistakes, hint=f"{tool.name} takes: {takes}.")
+
+
+def _flaw(parameter: Parameter, value: Json) -> str | None:
+    """What no schema can say. Of a path's text the dialect says it, and of each path in a list alone."""
+    texts = value if isinstance(value, list) else [value]
+    if parameter.asks is not None and all(isinstance(text, str) for text in texts):
+        return None
+    return flaw_in(value)
 
 
 def _mistake(error: Any) -> Mistake:
