@@ -29,6 +29,7 @@ from .spawner import Confinement
 
 MAX_PATTERN_BYTES = 32 * 1024
 MAX_CONTEXT_LINES = 1_000
+MAX_MATCHES = 100_000
 _MATCHES_WORTH_SORTING = 5_000
 
 
@@ -36,7 +37,8 @@ async def search(place: Place, query: Query, sight: Sight, *, deadline: float | 
     """The lines that match, in the file at `place` or in all files beneath it.
 
     Nothing is ignored, hidden files are searched, binary files and links
-    are not. At most 1,000 lines are given around a match.
+    are not. At most 1,000 lines are given around a match, and at most
+    100,000 matches when that or more is asked for.
 
     Raises:
         InvalidPattern: The pattern is empty, too long, or cannot be understood.
@@ -44,7 +46,8 @@ async def search(place: Place, query: Query, sight: Sight, *, deadline: float | 
         TimedOut: It took longer than `deadline` seconds.
     """
     _check(query.pattern)
-    query = replace(query, before=min(query.before, MAX_CONTEXT_LINES), after=min(query.after, MAX_CONTEXT_LINES))
+    before, after = min(query.before, MAX_CONTEXT_LINES), min(query.after, MAX_CONTEXT_LINES)
+    query = replace(query, before=before, after=after, max_matches=min(query.max_matches, MAX_MATCHES))
     async with within(deadline, "the search"):
         if (await info(place)).kind is Kind.DIRECTORY:
             return await _search_tree(place, query, sight)

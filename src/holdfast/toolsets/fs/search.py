@@ -50,7 +50,7 @@ async def search(
 def _shown(match: Match, *, before: bool, after: bool) -> dict[str, Json]:
     shown: dict[str, Json] = {"path": match.place.alias, "line": match.line, "text": match.text}
     if before:
-        shown["before"] = match.before
+        shown["before"] = [*match.before]
     if after:
-        shown["after"] = match.after
+        shown["after"] = [*match.after]
     return shown
