@@ -14,18 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from holdfast.vocabulary.errors import HoldfastError
+from holdfast.vocabulary.errors import InvalidSetting
 
 from .home import home_folder
 
 USER_FILE = "config.toml"
 PROJECT_FILE = ".holdfast/config.toml"
-
-
-class InvalidSetting(HoldfastError):
-    """A setting that is not one, or a value that does not fit."""
-
-    code = "invalid_setting"
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,24 @@ class Unjudgeable(HoldfastError):
     code = "unjudgeable"
 
 
+class InvalidToken(HoldfastError):
+    """Nobody that we know: the token is missing, expired, or not one of ours."""
+
+    code = "invalid_token"
+
+
+class Forbidden(HoldfastError):
+    """Somebody that we know, who may not do this here."""
+
+    code = "forbidden"
+
+
+class InvalidSetting(HoldfastError):
+    """A setting that is not one, or a value that does not fit."""
+
+    code = "invalid_setting"
+
+
 @dataclass(frozen=True)
 class Mistake:
     """One thing that is wrong with one argument."""
