@@ -23,6 +23,11 @@ _SECRET_VALUE = re.compile(
     r"|\beyJ[\w-]+\.[\w-]+\.[\w-]+|(?<=://)[^\s/:@]+:[^\s/@]+(?=@)|(?<=[\w]key=)\S+|(?<=token=)\S+|(?<=password=)\S+|(?<=secret=)\S+)",
     re.DOTALL,
 )
+# One of these is in whatever the expression above finds. Looking for them costs a tenth of it, and most texts have none.
+_SECRET_SIGNS = (
+    *("-----begin", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    *("akia", "xox", "eyj", "://", "key=", "token=", "password=", "secret="),
+)
 _HIDDEN = "[hidden]"
 _MAX_ITEMS = 50
 _MAX_NAME = 200
@@ -113,7 +118,8 @@ def summary(value: object, contents: set[str], preview_bytes: int, name: str = "
 
 def masked(text: str) -> str:
     """`text` with what looks like a secret taken out."""
-    return _SECRET_VALUE.sub(_HIDDEN, text)
+    folded = text.casefold()
+    return _SECRET_VALUE.sub(_HIDDEN, text) if any(sign in folded for sign in _SECRET_SIGNS) else text
 
 
 def now() -> datetime:
