@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast import Holdfast
-from holdfast.vocabulary.call import Caller, ToolCall
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Done
 from holdfast.workspace.files import Files
 from holdfast.workspace.place import Place
 from holdfast.workspace.resolve import resolve_now
+from holdfast.workspace.sight import Sight
 
 from .measure import Work, interleaved
 from .row import Row
@@ -91,9 +91,8 @@ class Opened:
     @property
     def files(self) -> Files:
         """The engine's operations, as a tool has them."""
-        surroundings = self.holdfast.road.surroundings
-        call = ToolCall("bench", "bench", {}, Caller())
-        return surroundings.context(call, self.holdfast.profile, lambda _: None, unseen=self.holdfast.road.rules.protected).files
+        road = self.holdfast.road
+        return Files(Sight(road.rules.protected), road.surroundings.changes)
 
     def place(self, path: str) -> Place:
         """A place of the project."""

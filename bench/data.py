@@ -51,7 +51,7 @@ def _content(number: int, files: int, text: bytes) -> bytes:
     size = 4000 + number * 2_654_435_761 % 7480
     start = number * 40_503 % (len(text) - size)
     body = text[start : start + size]
-    if number % (files // FILES_WITH_NEEDLE) == files // FILES_WITH_NEEDLE // 2:
+    if number in range(0, files // FILES_WITH_NEEDLE * FILES_WITH_NEEDLE, files // FILES_WITH_NEEDLE):
         body = body[: size // 2] + f"\nlet {NEEDLE} = {number}\n".encode() + body[size // 2 :]
     return b"# file %05d\n" % number + body + b"\n"
 

@@ -45,11 +45,15 @@ def _cells(row: Row) -> tuple[str, ...]:
     ours = spelled(row.ours) + (f" ({_listed(row.parts)})" if row.parts else "")
     floor = f"{row.floor_name} {spelled(row.floor)}" if row.floor else f"{row.floor_name}: none"
     peers = "; ".join(text for text in (_listed(row.peers, row.floor), row.note) if text)
-    ratio = "" if row.ratio is None else f"{row.ratio:.2g}" if row.ratio < 10 else f"{row.ratio:.0f}"
+    ratio = "" if row.ratio is None else _ratio(row.ratio)
     goal = "" if row.goal is None else f"≤ {row.goal:g}"
     return row.what, ours, floor, peers, ratio, goal, {None: "", True: "yes", False: "NO"}[row.met]
 
 
 def _listed(figures: Mapping[str, float], floor: float | None = None) -> str:
-    ratios = {name: f" = {seconds / floor:.2g}" if floor else "" for name, seconds in figures.items()}
-    return ", ".join(f"{name} {spelled(seconds)}{ratios[name]}" for name, seconds in figures.items())
+    times = {name: f" ({_ratio(seconds / floor)})" if floor else "" for name, seconds in figures.items()}
+    return ", ".join(f"{name} {spelled(seconds)}{times[name]}" for name, seconds in figures.items())
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.2g}" if ratio < 10 else f"{ratio:.0f}"

@@ -30,7 +30,7 @@ async def _rows(bench: Bench, opened: Opened, folder: Path, server: Server | Not
     replace()
     require(ours.read_text() == bare.read_text() != _BODY, "what an edit leaves")
     yield await bench.row(
-        "edit: one line of 4 KB, durable",
+        "edit: one line of 4 KB, beside a peer",
         ours=edit,
         floor=("npm server-filesystem, not durable", None if isinstance(server, NotHere) else _their_edits(server, theirs)),
         goal=2,
@@ -38,7 +38,7 @@ async def _rows(bench: Bench, opened: Opened, folder: Path, server: Server | Not
         note=server.reason if isinstance(server, NotHere) else "",
     )
     yield await bench.row(
-        "edit: one line of 4 KB, durable",
+        "edit: one line of 4 KB, beside the bare steps",
         ours=edit,
         floor=("write, fsync, rename, fsync", replace),
         parts={"whole file by fs.write": lambda: opened.call("fs.write", path=f"@project/{written.name}", content=_BODY)},
