@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from holdfast.vocabulary.access import MountMode
-from holdfast.vocabulary.errors import NotDirectory, NotFound
+from holdfast.vocabulary.errors import AccessDenied, NotDirectory, NotFound
 
 from .directories import Directories
 from .pool import Pool
@@ -29,6 +29,8 @@ class Mount:
             raise NotFound(f"the folder of mount @{name} does not exist: {root}", hint="Create it, or mount another folder.") from None
         except NotADirectoryError:
             raise NotDirectory(f"the root of mount @{name} is not a directory: {root}", hint="Mount a folder.") from None
+        except PermissionError:
+            raise AccessDenied(f"the system does not let us enter the folder of mount @{name}: {root}", hint="Check its owner.") from None
         self._owns_pool = pool is None
         self.pool = pool or Pool(name)
         self.directories = Directories()
@@ -40,8 +42,12 @@ class Mount:
         return os.readlink(f"/proc/self/fd/{self.descriptor}")
 
     def close(self) -> None:
-        """Give the descriptor and the threads back."""
-        os.close(self.descriptor)
+        """Give the threads back, and the descriptor when they are done with it: its number may be another folder's at once."""
+        self.spawner.close()
+        self.pool.afterwards(self._let_go)
         if self._owns_pool:
             self.pool.close()
-        self.spawner.close()
+
+    def _let_go(self) -> None:
+        descriptor, self.descriptor = self.descriptor, -1
+        os.close(descriptor)

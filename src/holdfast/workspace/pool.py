@@ -5,9 +5,10 @@ threads of the others.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, ParamSpec, TypeVar
 
 from .kernel import WouldBlock
 
@@ -20,6 +21,7 @@ class Pool:
 
     def __init__(self, name: str, threads: int = 4) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=f"holdfast-{name}")
+        self._underway: set[Future[Any]] = set()
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do the work in a thread; a cancelled caller does not wait for it, and the work runs to its end."""
@@ -27,7 +29,17 @@ class Pool:
 
     def start(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
         """The same, for a caller that must hear of the end even when it is cancelled."""
-        return asyncio.get_running_loop().run_in_executor(self._executor, lambda: work(*args, **kwargs))
+        job = self._executor.submit(lambda: work(*args, **kwargs))
+        self._underway.add(job)
+        job.add_done_callback(self._underway.discard)
+        return asyncio.wrap_future(job)
+
+    def afterwards(self, step: Callable[[], None]) -> None:
+        """Take `step` when all the work that is under way now has ended, which may be at once."""
+        if jobs := self._underway.copy():
+            threading.Thread(target=lambda: (wait(jobs), step()), daemon=True).start()
+        else:
+            step()
 
     def close(self) -> None:
         """Let running work end and take no more."""
