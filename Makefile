@@ -30,7 +30,6 @@ test-all: setup
 
 check: setup
 	@bash scripts/check
-	@$(IN) -m pytest -q tests/test_ladder.py
 
 fix: setup
 	@$(IN) -m ruff check --fix --quiet .
