@@ -43,7 +43,7 @@ class Directories:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[int, int], tuple[int, int, Names]] = OrderedDict()
-        self._size = 0
+        self.size = 0
         self._good: dict[int, bool] = {}
 
     def names(self, descriptor: int) -> Names:
@@ -71,11 +71,11 @@ class Directories:
     def _keep(self, key: tuple[int, int], about: os.stat_result, names: Names) -> None:
         with self._lock:
             before = self._kept.pop(key, None)
-            self._size += 1 + len(names) - (1 + len(before[2]) if before is not None else 0)
+            self.size += 1 + len(names) - (1 + len(before[2]) if before is not None else 0)
             self._kept[key] = (about.st_mtime_ns, about.st_ctime_ns, names)
-            while self._size > MAX_KEPT_NAMES:
+            while self.size > MAX_KEPT_NAMES:
                 _, (_, _, oldest) = self._kept.popitem(last=False)
-                self._size -= 1 + len(oldest)
+                self.size -= 1 + len(oldest)
 
 
 def _read(descriptor: int) -> Names:

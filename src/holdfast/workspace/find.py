@@ -18,23 +18,30 @@ from .walk import Tally, steps
 class Criteria:
     """What an entry must be like; what is None does not matter.
 
-    `name` knows `*`, `?` and `[…]`. Sizes are inclusive, and only files have one.
+    `name` knows `*`, `?` and `[…]`. Sizes and times are inclusive, and
+    only files have a size. Times are seconds since 1970.
     """
 
     name: str | None = None
     kinds: frozenset[Kind] | None = None
     min_bytes: int | None = None
     max_bytes: int | None = None
+    modified_from: float | None = None
+    modified_until: float | None = None
     recursive: bool = True
 
     def fits(self, about: os.stat_result) -> bool:
-        """Whether kind and size are as wanted."""
+        """Whether kind, size and time are as wanted."""
         kind = Kind.of(about.st_mode)
         if self.kinds is not None and kind not in self.kinds:
             return False
-        if self.min_bytes is None and self.max_bytes is None:
-            return True
-        return kind is Kind.FILE and (self.min_bytes or 0) <= about.st_size and (self.max_bytes is None or about.st_size <= self.max_bytes)
+        if (self.min_bytes is not None or self.max_bytes is not None) and kind is not Kind.FILE:
+            return False
+        return _within(self.min_bytes, about.st_size, self.max_bytes) and _within(self.modified_from, about.st_mtime, self.modified_until)
+
+
+def _within(least: float | None, value: float, most: float | None) -> bool:
+    return (least is None or least <= value) and (most is None or value <= most)
 
 
 async def find(place: Place, criteria: Criteria, sight: Sight, *, limit: int = 0, deadline: float | None = None) -> Selection:
@@ -57,4 +64,4 @@ def _find_now(place: Place, criteria: Criteria, matches: Matches, sight: Sight, 
 
     tally = Tally()
     found = steps(place, sight, criteria.recursive, choose, tally=tally, stop=stop)
-    return select((step for step in found if criteria.fits(step.about)), limit, tally)
+    return select((step for step in found if step.about is not None and criteria.fits(step.about)), limit, tally)

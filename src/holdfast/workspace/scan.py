@@ -54,11 +54,12 @@ def scan_small(place: Place, query: Query, sight: Sight, *, wait: bool) -> Scan:
     room = budget.bytes
     files = Filter(place, query, sight)
     for step in _files(files, wait=wait):
+        data = _contents(place.mount, step.path, wait=wait)
         result.files_searched += 1
-        room -= step.about.st_size
+        room -= len(data)
         if room < 0 or result.files_searched > budget.files:
             raise NotForUs if wait else WouldBlock
-        result.matches += _matches(files, step, wait=wait)
+        result.matches += _matches(data, step, query)
         if 0 < query.max_matches < len(result.matches):
             break
     return result
@@ -75,7 +76,9 @@ def scan_all(place: Place, query: Query, sight: Sight, stop: Event) -> Scan:
     for step in _files(files, stop=stop):
         result.files_searched += 1
         try:
-            result.matches += _matches(files, step)
+            if not is_plain(query):
+                raise NotForUs
+            result.matches += _matches(_contents(place.mount, step.path), step, query)
         except NotForUs:
             result.left.append(step.place)
     return result
@@ -96,22 +99,20 @@ def scan_file(place: Place, query: Query) -> list[Match]:
 
 
 def _files(files: Filter, *, wait: bool = True, stop: Event | None = None) -> Iterator[Step]:
-    for step in steps(files.top, files.sight, True, _choose_files(files.query), wait=wait, stop=stop):
+    for step in steps(files.top, files.sight, True, _choose_files(files.query), look=False, wait=wait, stop=stop):
         if files.asks_for(step.path):
             yield step
 
 
-def _matches(files: Filter, step: Step, *, wait: bool = True) -> list[Match]:
-    if not is_plain(files.query):
-        raise NotForUs
-    lines = lines_with(_contents(files.top.mount, step.path, wait=wait), files.query)
+def _matches(data: bytes, step: Step, query: Query) -> list[Match]:
+    lines = lines_with(data, query)
     if not lines:
         return []
     place = step.place
     return [line.at(place) for line in lines]
 
 
-def _contents(mount: Mount, path: str, *, wait: bool) -> bytes:
+def _contents(mount: Mount, path: str, *, wait: bool = True) -> bytes:
     """The bytes of a file; none when it is gone, is something else by now or may not be read, of which ripgrep says nothing either.
 
     `opened` does the same for a place. It is not used here because a

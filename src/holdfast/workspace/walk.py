@@ -9,7 +9,9 @@ nor width uses up descriptors.
 import errno
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from operator import itemgetter
 from threading import Event
 from typing import TypeAlias, TypeVar
 
@@ -23,6 +25,7 @@ from .sight import Sight
 from .survey import Stopped
 
 S = TypeVar("S")
+_NAME = itemgetter(0)
 
 # Of the names in a directory that was entered with a state: those that are wanted, and the directories to enter, each with its own state.
 Choose: TypeAlias = Callable[[S, Names], tuple[list[str], list[tuple[str, S]]]]
@@ -63,11 +66,11 @@ class Level:
 
 @dataclass(slots=True)
 class Step:
-    """One entry that was wanted. Setting `enter` to False keeps the walk out of it."""
+    """One entry that was wanted. Setting `enter` to False keeps the walk out of it. `about` is None on a walk that does not look."""
 
     level: Level
     name: str
-    about: os.stat_result
+    about: os.stat_result | None
     enter: bool = True
 
     @property
@@ -82,6 +85,7 @@ class Step:
 
     def entry(self) -> Entry:
         """The entry, with its place."""
+        assert self.about is not None, "a walk that does not look gives no entries"
         return Entry.of(self.place, self.about)
 
 
@@ -111,11 +115,14 @@ def steps(
     state: S,
     choose: Choose[S],
     *,
+    look: bool = True,
     tally: Tally | None = None,
     wait: bool = True,
     stop: Event | None = None,
 ) -> Iterator[Step]:
     """The wanted entries beneath `place`, where `choose` tells what is wanted and which directories to go into.
+
+    Without `look` nothing is asked about an entry but its name.
 
     Raises:
         Stopped: `stop` was set.
@@ -124,13 +131,13 @@ def steps(
     """
     tally = tally or Tally()
     level = Level(None, place.name, place.path, place)
-    way = [(level, iter(_chosen(open_directory(place, wait=wait), level, place, sight, state, choose)))]
+    way = [(level, iter(_chosen(open_directory(place, wait=wait), level, place, sight, state, choose, look=look)))]
     while way:
         level, entries = way[-1]
-        for name, about, below in entries:
+        for name, wanted, about, below in entries:
             if stop is not None and stop.is_set():
                 raise Stopped
-            if about is not None:
+            if wanted:
                 step = Step(level, name, about)
                 yield step
                 if not step.enter:
@@ -140,7 +147,7 @@ def steps(
             deeper = Level(level, name, f"{level.path}/{name}" if level.path else name)
             descriptor = _opened(deeper, place, tally, wait=wait)
             if descriptor is not None:
-                way.append((deeper, iter(_chosen(descriptor, deeper, place, sight, below, choose))))
+                way.append((deeper, iter(_chosen(descriptor, deeper, place, sight, below, choose, look=look))))
                 break
         else:
             way.pop()
@@ -156,20 +163,25 @@ def _opened(level: Level, place: Place, tally: Tally, *, wait: bool) -> int | No
 
 
 def _chosen(
-    descriptor: int, level: Level, place: Place, sight: Sight, state: S, choose: Choose[S]
-) -> list[tuple[str, os.stat_result | None, S | None]]:
-    """What is chosen of one directory, sorted by name: (name, what is known of it if it is wanted, the state to enter it with).
+    descriptor: int, level: Level, place: Place, sight: Sight, state: S, choose: Choose[S], *, look: bool
+) -> list[tuple[str, bool, os.stat_result | None, S | None]]:
+    """What is chosen of one directory, sorted: (name, whether it is wanted, what is known of it, the state to enter it with).
 
     Closes the descriptor.
     """
     try:
         wanted, entered = choose(state, place.mount.directories.names(descriptor))
         hidden = _hidden(level, place, sight, [*wanted, *(name for name, _ in entered)])
-        abouts = {name: about for name in wanted if name not in hidden and (about := _about(name, descriptor)) is not None}
+        if hidden:
+            wanted = [name for name in wanted if name not in hidden]
+            entered = [(name, state) for name, state in entered if name not in hidden]
+        abouts = _abouts(wanted, descriptor) if look else dict.fromkeys(wanted)
     finally:
         os.close(descriptor)
-    below = {name: state for name, state in entered if name not in hidden}
-    return [(name, abouts.get(name), below.get(name)) for name in sorted({*abouts, *below})]
+    if not entered:
+        return [(name, True, about, None) for name, about in sorted(abouts.items(), key=_NAME)]
+    below = dict(entered)
+    return [(name, name in abouts, abouts.get(name), below.get(name)) for name in sorted({*abouts, *below})]
 
 
 def _hidden(level: Level, place: Place, sight: Sight, names: list[str]) -> set[str]:
@@ -180,8 +192,10 @@ def _hidden(level: Level, place: Place, sight: Sight, names: list[str]) -> set[s
     return {name for name in names if sight.hides(place.mount.name, prefix + name)}
 
 
-def _about(name: str, directory: int) -> os.stat_result | None:
-    try:
-        return os.stat(name, dir_fd=directory, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
+def _abouts(names: list[str], directory: int) -> dict[str, os.stat_result | None]:
+    """What is known of the entries, without those that are gone."""
+    abouts: dict[str, os.stat_result | None] = {}
+    for name in names:
+        with suppress(FileNotFoundError):
+            abouts[name] = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    return abouts
