@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from wcmatch import glob as wcmatch
 
 from holdfast.vocabulary.errors import InvalidPattern, NotDirectory, NotFound, TimedOut
+from holdfast.workspace.directories import Names
 from holdfast.workspace.entry import Kind
 from holdfast.workspace.glob import glob
 from holdfast.workspace.mount import Mount
@@ -19,15 +21,12 @@ from tests.promises import carries
 from tests.workspace.looking import ALL, GUARDED, at, make, paths
 
 TREE = (
-    "README.md",
-    "src/main.rs",
-    "src/lib/a.rs",
-    "src/lib/deep/b.rs",
-    "src/.hidden.rs",
-    "test_one/x.md",
-    "test_two.md",
-    ".config/y.md",
-    "empty/",
+    *("README.md", "src/main.rs", "src/lib/a.rs", "src/lib/deep/b.rs", "src/.hidden.rs"),
+    *("test_one/x.md", "test_two.md", ".config/y.md", "empty/"),
+)
+BOMBS = (
+    *("*a" * 500 + "b", "?*" * 500 + "b", "*" * 1_000 + "b", "**/" * 300 + "x"),
+    *("{a,b}" * 200, "{a,b,c,d}*" * 4, "{" * 500, "[" * 1_000),
 )
 
 
@@ -116,7 +115,12 @@ async def test_directories_in_which_nothing_can_match_are_not_opened(mount: Moun
     make(root, "src/a/x.py", "node_modules/b/x.py", "other/x.py")
     opened: list[str] = []
     names = mount.directories.names
-    monkeypatch.setattr(mount.directories, "names", lambda descriptor: opened.append(_name(descriptor)) or names(descriptor))
+
+    def watched(descriptor: int) -> Names:
+        opened.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
+        return names(descriptor)
+
+    monkeypatch.setattr(mount.directories, "names", watched)
 
     await found(mount, "src/*/*.py")
 
@@ -137,18 +141,13 @@ async def test_two_dots_inside_of_a_name_are_ordinary(mount: Mount, root: Path) 
     assert await found(mount, "a..*") == ["a..b"]
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    ["*a" * 500 + "b", "**/" * 300 + "x", "?*" * 500 + "b", "{a,b}" * 200, "{" * 500, "[" * 1_000, "{a,b,c,d}*" * 4, "*" * 1_000 + "b"],
-)
+@pytest.mark.parametrize("pattern", BOMBS)
 async def test_no_pattern_runs_away(mount: Mount, root: Path, pattern: str) -> None:
     make(root, "a" * 250, "d/" + "a" * 250)
     started = time.perf_counter()
 
-    try:
+    with suppress(InvalidPattern):
         await glob(at(mount), [pattern], ALL)
-    except InvalidPattern:
-        pass
 
     assert time.perf_counter() - started < 2
 
@@ -174,7 +173,7 @@ async def test_a_glob_that_takes_too_long_is_stopped(mount: Mount, root: Path, m
     opened = 0
     names = mount.directories.names
 
-    def slow(descriptor: int) -> object:
+    def slow(descriptor: int) -> Names:
         nonlocal opened
         opened += 1
         time.sleep(0.02)
@@ -217,7 +216,3 @@ def _matches(names: list[str], pattern: str) -> bool:
 
 def _everything(root: Path) -> list[str]:
     return sorted((str(path.relative_to(root)) for path in root.rglob("*")), key=lambda path: path.split("/"))
-
-
-def _name(descriptor: int) -> str:
-    return os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}"))

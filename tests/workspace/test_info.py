@@ -1,5 +1,6 @@
 """What is told of one entry."""
 
+import asyncio
 import os
 import socket
 import time
@@ -32,7 +33,7 @@ async def test_a_file_was_created_when_it_was_made_whatever_its_other_times(moun
     started = time.time()
     make(root, "file")
     made = time.time()
-    time.sleep(0.05)
+    await asyncio.sleep(0.05)
     os.utime(root / "file", (5, 5))
 
     created = (await info(at(mount, "file"))).created
