@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from holdfast.vocabulary.errors import AccessDenied, Exists, IsDirectory, TooLarge
+from holdfast.vocabulary.errors import AccessDenied, ContentTooLarge, Exists, IsDirectory
 
 from .change import Change, Verb
 from .changes import Changes, Steps
@@ -79,7 +79,7 @@ async def revise(
     Raises:
         NotFound: There is no file.
         StaleHash: It does not have the hash `only_if`.
-        TooLarge: It has more than `max_bytes`, or would have.
+        ContentTooLarge: It has more than `max_bytes`, or would have.
     """
     conditions = _Conditions(only_if, exists=True, check=check, max_bytes=max_bytes)
     return await changes.make(lambda: _writing(changes, place, make, conditions), place)
@@ -111,7 +111,7 @@ class _Conditions:
 
     def require_size(self, size: int, place: Place) -> None:
         if self.max_bytes is not None and size > self.max_bytes:
-            raise TooLarge(
+            raise ContentTooLarge(
                 f"'{place}' has {size} bytes", hint=f"At most {self.max_bytes} are possible here.", size=size, limit=self.max_bytes
             )
 
