@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias, cast
 
 from holdfast.vocabulary.errors import InvalidArguments, InvalidState, Mistake
-from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.json import Json, flaw_in
 
 from .yaml_splice import Splice
 
@@ -93,7 +93,8 @@ def read_operations(update: Mapping[str, Json]) -> tuple[Operation, ...]:
     operations: dict[str, Operation] = {}
     for name, value in _flat(update, mistakes):
         try:
-            _check_sayable(value)
+            if flaw := flaw_in(value):
+                raise _Wrong(flaw)
             made = _reader(name)(value)
         except _Wrong as wrong:
             mistakes.append(Mistake(f"update.{name}", str(wrong)))
@@ -177,30 +178,6 @@ _KNOWN: Mapping[str, _Reader] = {
     "currentNodeId.set": _string("currentNodeId"),
     "updatedAt.set": _string("updatedAt"),
 }
-
-
-def _check_sayable(value: Json, depth: int = 0) -> None:
-    """A value that cannot be written as UTF-8, or that is nested without end, is a mistake of the caller's."""
-    if depth > _MAX_DEPTH:
-        raise _Wrong(f"is nested deeper than {_MAX_DEPTH} levels")
-    match value:
-        case str():
-            if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
-                raise _Wrong("has half a character in it")
-        case Mapping():
-            for name, below in value.items():
-                _check_sayable(name, depth + 1)
-                _check_sayable(below, depth + 1)
-        case Sequence():
-            for below in value:
-                _check_sayable(below, depth + 1)
-        case float() if value != value or value in (float("inf"), float("-inf")):
-            raise _Wrong("has a number that is none")
-        case _:
-            pass
-
-
-_MAX_DEPTH = 32
 
 
 def _unfit(key: str, wanted: str, present: object) -> InvalidState:
