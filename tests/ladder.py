@@ -29,7 +29,7 @@ _LEAF = ("tool", "workspace", "sandbox", "internet", "vocabulary")
 
 RUNGS = {
     "__main__": Rung(may=("cli",)),
-    "__init__": Rung(may=("app", "vocabulary"), lazily=("app",)),
+    "__init__": Rung(may=("app", "doors", "vocabulary"), lazily=("app", "doors")),
     "cli": Rung(may=("app", "doors", "config", "accounts", "client", "vocabulary"), lazily=("doors",)),
     "doors": Rung(may=("app", "agent", "dispatch", "accounts", "tool", "vocabulary"), parts_apart=True),
     "app": Rung(may=("agent", "dispatch", "toolsets", "mcp_client", "policy", "providers", "accounts", "store", "config", *_LEAF)),

@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from .config.home import home_folder, workspace_folder
@@ -11,6 +12,7 @@ from .dispatch.audit import AuditEntry, dump
 from .dispatch.road import Road
 from .policy.decide import Rules
 from .tool.context import Surroundings
+from .tool.definition import neutral
 from .tool.registry import Registry
 from .tool.tool import Tool
 from .tool.toolset import find_toolsets
@@ -69,7 +71,7 @@ class Holdfast:
         changes = Changes()
         try:
             road = Road(
-                Registry(find_toolsets("holdfast.toolsets")),
+                find_tools(),
                 Surroundings(opened, changes, _Nobody(), lambda _: opened["state"]),
                 Rules(ProtectedPaths(own=_own_paths(opened, base))),
                 _LogFile(resolve_now(opened["state"], "logs/execution.jsonl", written="@state/logs/execution.jsonl")),
@@ -114,10 +116,29 @@ def named_profile(profile: str | Profile | None) -> Profile:
     return SHIPPED[profile]
 
 
+def find_tools() -> Registry:
+    """All tools that come with Holdfast."""
+    return Registry(find_toolsets("holdfast.toolsets"))
+
+
 def list_tools(profile: str | Profile | None = None) -> list[Tool]:
     """The tools of a profile, without opening a folder."""
     chosen = named_profile(profile)
-    return Registry(find_toolsets("holdfast.toolsets")).list_for_scope(chosen.scope, toolsets=chosen.toolsets or None)
+    return find_tools().list_for_scope(chosen.scope, toolsets=chosen.toolsets or None)
+
+
+def describe_tools(profile: str | Profile | None = None) -> list[dict[str, Any]]:
+    """What a profile's tools are, in the words of their definitions."""
+    return [
+        {**neutral(tool), "toolset": tool.toolset, "category": tool.category.value, "danger": tool.danger.value}
+        for tool in list_tools(profile)
+    ]
+
+
+def describe_arguments(name: str) -> Mapping[str, JsonObject]:
+    """The schemas of a tool's arguments by their names; nothing for a tool that is not there."""
+    tool = find_tools().get(name)
+    return {each.wire_name: each.schema for each in tool.parameters} if tool is not None else {}
 
 
 def examine() -> list[Finding]:

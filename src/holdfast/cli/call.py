@@ -3,12 +3,12 @@
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 from typing import Any, cast
 
-from holdfast.app import Holdfast
-from holdfast.tool.tool import Tool
+from holdfast.app import Holdfast, describe_arguments
 from holdfast.vocabulary.call import ToolCall
-from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.outcome import Done, Failed, Outcome, Refused
 
 from .parser import Parser, add_project_arguments, parse_mounts
@@ -36,7 +36,10 @@ def main(words: list[str]) -> int:
         pairs[key] = value
     if given.stdin:
         pairs[given.stdin] = sys.stdin.read()
-    outcome = asyncio.run(_call(given, pairs, parse_mounts(parser, given.mount), parser))
+    takes = describe_arguments(given.name)
+    _check_names(given.name, takes, pairs, parser)
+    arguments = given.args if given.args is not None and not pairs else _merged(given.args, pairs, takes, parser)
+    outcome = asyncio.run(_call(given, arguments, parse_mounts(parser, given.mount)))
     _show(outcome, as_json=given.json)
     match outcome:
         case Done():
@@ -47,22 +50,17 @@ def main(words: list[str]) -> int:
             return 2
 
 
-async def _call(given: Any, pairs: dict[str, str], mounts: dict[str, str], parser: Parser) -> Outcome:
+async def _call(given: Any, arguments: dict[str, Json] | str, mounts: dict[str, str]) -> Outcome:
     async with Holdfast.open(given.project, profile=given.profile, mounts=mounts, run=given.run) as holdfast:
-        tool = holdfast.road.registry.get(given.name)
-        if tool is not None:
-            _check_names(tool, pairs, parser)
-        arguments = given.args if given.args is not None and not pairs else _merged(given.args, pairs, tool, parser)
         return await holdfast.take(ToolCall("cli", given.name, arguments))
 
 
-def _merged(text: str | None, pairs: dict[str, str], tool: Tool | None, parser: Parser) -> dict[str, Json]:
+def _merged(text: str | None, pairs: dict[str, str], takes: Mapping[str, JsonObject], parser: Parser) -> dict[str, Json]:
     try:
         base = cast("dict[str, Json]", json.loads(text) if text else {})
     except ValueError as error:
         parser.error(f"--args is not JSON: {error}")
-    schemas = {each.wire_name: each.schema for each in tool.parameters} if tool else {}
-    return {**base, **{key: _value(value, schemas.get(key, {}).get("type")) for key, value in pairs.items()}}
+    return {**base, **{key: _value(value, takes.get(key, {}).get("type")) for key, value in pairs.items()}}
 
 
 def _value(text: str, kind: Json) -> Json:
@@ -75,12 +73,12 @@ def _value(text: str, kind: Json) -> Json:
         return text
 
 
-def _check_names(tool: Tool, pairs: dict[str, str], parser: Parser) -> None:
+def _check_names(tool: str, takes: Mapping[str, JsonObject], pairs: dict[str, str], parser: Parser) -> None:
     """A person who mistypes an optional argument wants to hear of it; a model's extra keys are let go."""
-    known = {each.wire_name.replace("_", "").casefold() for each in tool.parameters}
+    known = {name.replace("_", "").casefold() for name in takes}
     for key in pairs:
-        if key.replace("_", "").replace("-", "").casefold() not in known:
-            parser.error(f"{tool.name} has no argument '{key}'; it takes: {', '.join(each.wire_name for each in tool.parameters)}")
+        if known and key.replace("_", "").replace("-", "").casefold() not in known:
+            parser.error(f"{tool} has no argument '{key}'; it takes: {', '.join(takes)}")
 
 
 def _show(outcome: Outcome, *, as_json: bool) -> None:
