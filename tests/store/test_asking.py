@@ -132,3 +132,13 @@ async def test_a_replaced_holder_can_decide_nothing(database: Database, lease: L
         await approvals.decide(database, lease, approval.id, "approved", by="ada")
     with pytest.raises(LostLease):
         await questions.answer(database, lease, question.id, {}, by="ada")
+
+
+async def test_what_is_asked_again_with_the_same_key_is_asked_once(database: Database, lease: Lease) -> None:
+    first = await approvals.ask(database, lease, replace(BASH, key="c1"))
+    question = await questions.ask(database, lease, [{"name": "a"}], key="c2")
+
+    assert await approvals.ask(database, lease, replace(BASH, key="c1")) == first
+    assert await questions.ask(database, lease, [{"name": "a"}], key="c2") == question
+    assert len(await approvals.in_state(database, lease.workspace_id)) == 1
+    assert len(await questions.in_state(database, lease.workspace_id)) == 1

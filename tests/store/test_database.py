@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.store import leases
 from holdfast.store.database import Database, Durability, Transaction
 from holdfast.store.opening import open_database
+from holdfast.store.within import within
 from holdfast.vocabulary.errors import Busy, Conflict, InvalidArguments
 from tests.store.scene import note, notes
 
@@ -111,6 +113,19 @@ async def test_a_write_that_waits_past_its_deadline_is_refused_and_never_done(da
 
     assert "outcome" not in refusal.value.facts
     assert await notes(database) == set()
+
+
+async def test_a_database_with_another_deadline_ends_whatever_is_done_with_it_by_then(database: Database) -> None:
+    go_on = threading.Event()
+    first = asyncio.create_task(database.write(lambda _: go_on.wait(10)))
+    await asyncio.sleep(0.05)
+
+    with pytest.raises(Busy):
+        await leases.join(within(0.1, database), "unix:/run/late", seconds=60)
+    go_on.set()
+    await first
+
+    assert await database.row("SELECT count(*) FROM nodes") == (0,)
 
 
 async def test_a_write_that_is_under_way_at_its_deadline_still_tells_the_truth(database: Database) -> None:

@@ -3,10 +3,14 @@
 import pytest
 
 from holdfast.store import files
+from holdfast.store.begin import begin_all
 from holdfast.store.changes import Import, MakeFolder, Move, Remove
-from holdfast.store.database import Database
+from holdfast.store.contents import pack
+from holdfast.store.database import NOTHING, Database, Parameters, Row
 from holdfast.store.leases import Lease
-from tests.store.scene import do, held_workspace, write
+from holdfast.store.opening import open_database
+from holdfast.store.within import within
+from tests.store.scene import SOMEBODY, do, held_workspace, write
 
 
 async def paths_below(database: Database, lease: Lease, path: str = "") -> list[str]:
@@ -135,3 +139,58 @@ async def test_a_folder_can_be_known_without_having_been_made_by_us(database: Da
 
     assert (imported.file.is_folder, imported.version.kind, imported.version.state) == (True, "baseline", "settled")
     assert (made.file.is_folder, made.version.kind, made.version.state) == (True, "mkdir", "pending")
+
+
+async def test_a_folder_of_many_files_is_listed_whole(database: Database, lease: Lease) -> None:
+    changes = [(Import(path=f"d/{number:05}", found=pack(b"same")), SOMEBODY) for number in range(1_005)]
+    await begin_all(within(60, database), lease, changes)
+
+    listed = await files.children(database, lease.workspace_id, await files.find(database, lease.workspace_id, "d"))
+
+    assert [file.name for file in listed] == [f"{number:05}" for number in range(1_005)]
+
+
+async def test_a_path_is_found_by_an_index_however_many_files_there_are(sqlite_url: str) -> None:
+    database = await open_database(sqlite_url)
+    lease = await held_workspace(database)
+    await write(database, lease, "a/b", "x")
+    statements = Statements(database)
+
+    await files.find(statements, lease.workspace_id, "a/b")
+    await files.children(statements, lease.workspace_id, None)
+    await files.below(statements, lease.workspace_id, "a")
+
+    assert [plan.partition("(")[2] for plan in await statements.plans()] == [
+        "workspace_id=? AND mount=? AND <expr>=?)",
+        "workspace_id=? AND mount=? AND parent_id=? AND name>?)",
+        "workspace_id=? AND mount=? AND <expr>>? AND <expr><?)",
+    ]
+    await database.close()
+
+
+class Statements:
+    """A database that remembers what was read from it."""
+
+    embedded = True
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._seen: list[tuple[str, Parameters]] = []
+        self.write = database.write
+        self.close = database.close
+
+    async def row(self, sql: str, parameters: Parameters = NOTHING, *, deadline: float = 5) -> Row | None:
+        self._seen.append((sql, parameters))
+        return await self._database.row(sql, parameters, deadline=deadline)
+
+    async def rows(self, sql: str, parameters: Parameters = NOTHING, *, deadline: float = 5) -> list[Row]:
+        self._seen.append((sql, parameters))
+        return await self._database.rows(sql, parameters, deadline=deadline)
+
+    async def scan(self, sql: str, parameters: Parameters = NOTHING, *, deadline: float = 5) -> list[Row]:
+        self._seen.append((sql, parameters))
+        return await self._database.scan(sql, parameters, deadline=deadline)
+
+    async def plans(self) -> list[str]:
+        """How SQLite finds the first table's rows for each statement."""
+        return [(await self._database.rows(f"EXPLAIN QUERY PLAN {sql}", values))[0][3] for sql, values in self._seen]

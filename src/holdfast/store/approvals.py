@@ -29,6 +29,7 @@ class NewApproval:
     keep_call: Json = None
     drop_call: Json = None
     expires_at: int | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Approval:
     effects_hash: str | None
     feedback: str
     decided_by: str
+    key: str | None
     epoch: int
     created_at: int
     expires_at: int | None
@@ -57,14 +59,15 @@ class Approval:
 
 
 _COLUMNS = (
-    "id, workspace_id, session_id, call_id, tool, args_hash, reason, state, effects_hash, feedback, decided_by, epoch, created_at,"
+    "id, workspace_id, session_id, call_id, tool, args_hash, reason, state, effects_hash, feedback, decided_by, key, epoch, created_at,"
     " expires_at, decided_at, input, effects, keep_call, drop_call"
 )
 _APPROVAL = f"SELECT {_COLUMNS} FROM approvals"
+_PUT = f"{insert('approvals', _COLUMNS)} ON CONFLICT (workspace_id, key) WHERE key IS NOT NULL DO NOTHING"
 
 
 async def ask(database: Database, lease: Lease, new: NewApproval) -> Approval:
-    """The approval, pending."""
+    """The approval, pending; or the one that was asked for with the same key before."""
     approval = Approval(
         **vars(new),
         id=uuid7(),
@@ -78,12 +81,15 @@ async def ask(database: Database, lease: Lease, new: NewApproval) -> Approval:
     )
     texts = {name: to_json(value) for name, value in vars(new).items() if name in ("input", "effects", "keep_call", "drop_call")}
 
-    def work(transaction: Transaction) -> None:
+    def work(transaction: Transaction) -> Approval:
         check_held(transaction, lease)
-        transaction.run(insert("approvals", _COLUMNS), {**vars(approval), **texts})
+        if transaction.run(_PUT, {**vars(approval), **texts}):
+            return approval
+        row = transaction.row(f"{_APPROVAL} WHERE workspace_id = :workspace_id AND key = :key", vars(approval))
+        assert row is not None
+        return _approval(row)
 
-    await database.write(work)
-    return approval
+    return await database.write(work)
 
 
 async def get(database: Database, workspace_id: str, approval_id: str) -> Approval | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from holdfast.vocabulary.json import Json
 
 from .columns import from_json, insert, storable, to_json
-from .database import DEADLINE_SECONDS, Database, Durability, Row, Transaction
+from .database import Database, Durability, Row, Transaction
 from .leases import Lease, check_held
 
 STARTED = "started"
@@ -38,12 +38,12 @@ class Entry:
 _COLUMNS = "id, workspace_id, ts, tool, outcome, epoch, session_id, call_id, agent, user_id, code, duration_ms, input, output"
 _ENTRY = f"SELECT {_COLUMNS} FROM audit"
 _PUT = (
-    f"{insert('audit', _COLUMNS)} ON CONFLICT (id)"
+    f"{insert('audit', _COLUMNS)} ON CONFLICT (workspace_id, id)"
     " DO UPDATE SET outcome = excluded.outcome, code = excluded.code, duration_ms = excluded.duration_ms, output = excluded.output"
 )
 
 
-async def intend(database: Database, lease: Lease, entry: Entry, *, deadline: float = DEADLINE_SECONDS) -> None:
+async def intend(database: Database, lease: Lease, entry: Entry) -> None:
     """Record that a call is about to run, so that even a power cut cannot hide it.
 
     Raises:
@@ -54,12 +54,12 @@ async def intend(database: Database, lease: Lease, entry: Entry, *, deadline: fl
         check_held(transaction, lease)
         put(transaction, entry)
 
-    await database.write(work, deadline=deadline)
+    await database.write(work)
 
 
-async def record(database: Database, entry: Entry, *, deadline: float = DEADLINE_SECONDS) -> None:
+async def record(database: Database, entry: Entry) -> None:
     """Record what came of a call."""
-    await database.write(lambda transaction: put(transaction, entry), durability=Durability.RECORDED, deadline=deadline)
+    await database.write(lambda transaction: put(transaction, entry), durability=Durability.RECORDED)
 
 
 async def entries(

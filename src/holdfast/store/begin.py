@@ -14,7 +14,7 @@ from holdfast.vocabulary.errors import Conflict, Exists, NotFound, StaleHash
 from . import audit, contents, files, versions
 from .changes import Change, Import, Lose, MakeFolder, Move, Remove, Undelete, Write
 from .contents import Content
-from .database import DEADLINE_SECONDS, Database, Transaction
+from .database import Database, Transaction
 from .files import DOCUMENT, FOLDER, File
 from .leases import Lease, check_held
 from .versions import SETTLED, Origin, Version
@@ -35,7 +35,6 @@ async def begin(
     origin: Origin,
     *,
     entry: audit.Entry | None = None,
-    deadline: float = DEADLINE_SECONDS,
 ) -> Begun:
     """Promise a change, and record its call (`entry`) with it; a repeated `origin.key` finds the promise already made.
 
@@ -45,7 +44,7 @@ async def begin(
         LostLease: Another process has taken the workspace over.
         Conflict: The key was used for another change.
     """
-    return (await begin_all(database, lease, [(change, origin)], entry=entry, deadline=deadline))[0]
+    return (await begin_all(database, lease, [(change, origin)], entry=entry))[0]
 
 
 async def begin_all(
@@ -54,7 +53,6 @@ async def begin_all(
     changes: Sequence[tuple[Change, Origin]],
     *,
     entry: audit.Entry | None = None,
-    deadline: float = DEADLINE_SECONDS,
 ) -> list[Begun]:
     """Promise several changes at once, all or none. Keys, where there are any, differ."""
 
@@ -65,7 +63,7 @@ async def begin_all(
             audit.put(transaction, entry)
         return begun
 
-    return await database.write(work, deadline=deadline)
+    return await database.write(work)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from holdfast.vocabulary.limits import KIB, MIB
 
 from .columns import insert, now
-from .database import DEADLINE_SECONDS, Database, Transaction
+from .database import Database, Transaction
 
 MAX_ROW_BYTES = MIB
 MAX_FILE_BYTES = 256 * MIB
@@ -61,12 +61,10 @@ def kept_outside(digest: str, size: int, *, content_kind: str = "binary") -> Con
     return Content(digest, size, "file" if size <= MAX_FILE_BYTES else "none", content_kind=content_kind)
 
 
-async def get(
-    database: Database, digest: str, *, size: int, content_kind: str = "text", deadline: float = DEADLINE_SECONDS
-) -> Content | None:
+async def get(database: Database, digest: str, *, size: int, content_kind: str = "text") -> Content | None:
     """The content with that hash; `size` decides whether it is read here or on a thread."""
     read = database.rows if size <= _MAX_NEAR_BYTES else database.scan
-    rows = await read("SELECT hash, size, place, encoding, data FROM contents WHERE hash = :hash", {"hash": digest}, deadline=deadline)
+    rows = await read("SELECT hash, size, place, encoding, data FROM contents WHERE hash = :hash", {"hash": digest})
     return Content(*rows[0], content_kind=content_kind) if rows else None
 
 

@@ -7,7 +7,7 @@ from holdfast.vocabulary.errors import NotFound
 from holdfast.vocabulary.json import Json
 
 from .columns import from_json, insert, now, to_json
-from .database import DEADLINE_SECONDS, Database, Row, Transaction
+from .database import Database, Row, Transaction
 from .leases import Lease, check_held
 
 _INSERT = insert("events", "workspace_id, session_id, seq, type, payload, key, epoch, created_at")
@@ -34,9 +34,7 @@ class Event:
     payload: Json
 
 
-async def append(
-    database: Database, lease: Lease, session_id: str, new: Sequence[NewEvent], *, deadline: float = DEADLINE_SECONDS
-) -> list[Event]:
+async def append(database: Database, lease: Lease, session_id: str, new: Sequence[NewEvent]) -> list[Event]:
     """The events as they now stand in the log, all of them or none.
 
     Raises:
@@ -47,7 +45,7 @@ async def append(
         check_held(transaction, lease)
         return [_append(transaction, lease, session_id, event) for event in new]
 
-    return await database.write(work, deadline=deadline)
+    return await database.write(work)
 
 
 async def read(
@@ -58,7 +56,6 @@ async def read(
     after: int = 0,
     before: int | None = None,
     limit: int = 1_000,
-    deadline: float = DEADLINE_SECONDS,
 ) -> list[Event]:
     """Events in their order: the first after `after`, or, when only `before` is given, the last before it."""
     backwards = before is not None and not after
@@ -71,7 +68,6 @@ async def read(
             "before": 2**62 if before is None else before,
             "limit": limit,
         },
-        deadline=deadline,
     )
     return [_event(row) for row in (reversed(rows) if backwards else rows)]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from posixpath import basename, dirname
 
 from .columns import insert, now
-from .database import DEADLINE_SECONDS, Database, Row, Transaction
+from .database import Database, Row, Transaction
 from .leases import Lease, check_held
 from .uuid7 import uuid7
 
@@ -17,6 +17,8 @@ PROJECT = "project"
 FOLDER = "folder"
 DOCUMENT = "document"
 
+_FEW = 1_000  # what may be listed on the loop's thread
+_ENDLESS = 2**62
 _INDEXED = 500  # how many characters of a path the index holds; see the migration
 
 
@@ -52,7 +54,8 @@ _FILE = (
     " f.deleted_at, h.version_id, h.number, h.content_kind, h.hash, h.size, f.is_virtual FROM files f LEFT JOIN heads h ON h.file_id = f.id"
 )
 _ACTIVE = f"{_FILE} WHERE f.workspace_id = :workspace_id AND f.mount = :mount AND f.deleted_at IS NULL"
-_BY_PATH = f"{_ACTIVE} AND substr(f.path, 1, 500) = :start AND f.path = :path"
+# Not `f.path = :path`: SQLite would put the parameter into the other condition as well, and then not see its index.
+_BY_PATH = f"{_ACTIVE} AND substr(f.path, 1, 500) = :start AND substr(f.path, 501) = :rest"
 _BY_ID = f"{_FILE} WHERE f.workspace_id = :workspace_id AND f.id = :id"
 _INSERT = insert(
     "files", "id, workspace_id, mount, path, name, display_name, file_type, is_virtual, parent_id, epoch, created_at, updated_at"
@@ -62,7 +65,7 @@ _BELOW = "substr(path, 1, 500) >= :start AND substr(path, 1, 500) <= :stop AND p
 
 async def find(database: Database, workspace_id: str, path: str, *, mount: str = PROJECT) -> File | None:
     """The active file or folder at a path."""
-    row = await database.row(_BY_PATH, {"workspace_id": workspace_id, "mount": mount, "path": path, "start": path[:_INDEXED]})
+    row = await database.row(_BY_PATH, _at(workspace_id, mount, path))
     return _file(row) if row else None
 
 
@@ -74,10 +77,11 @@ async def get(database: Database, workspace_id: str, file_id: str) -> File | Non
 
 async def children(database: Database, workspace_id: str, folder: File | None, *, mount: str = PROJECT) -> list[File]:
     """What is active directly in a folder, or in the mount's root, by name."""
-    rows = await database.rows(
-        f"{_ACTIVE} AND f.parent_id = :parent_id ORDER BY f.name",
-        {"workspace_id": workspace_id, "mount": mount, "parent_id": folder.id if folder else ""},
-    )
+    sql = f"{_ACTIVE} AND f.parent_id = :parent_id AND f.name > :after ORDER BY f.name LIMIT :limit"
+    values = {"workspace_id": workspace_id, "mount": mount, "parent_id": folder.id if folder else ""}
+    rows = await database.rows(sql, {**values, "after": "", "limit": _FEW})
+    if len(rows) == _FEW:
+        rows += await database.scan(sql, {**values, "after": rows[-1][4], "limit": _ENDLESS})
     return [_file(row) for row in rows]
 
 
@@ -88,15 +92,14 @@ async def below(
     *,
     mount: str = PROJECT,
     after: str = "",
-    limit: int = 2**62,
-    deadline: float = DEADLINE_SECONDS,
+    limit: int = _ENDLESS,
 ) -> list[File]:
     """What is active at any depth below a folder, by path; `after` is the last path of the page before."""
     sql = f"{_ACTIVE} AND {_BELOW.replace('path', 'f.path')} AND f.path > :after ORDER BY substr(f.path, 1, 500), f.path LIMIT :limit"
     bounds = _bounds(path)
     bounds["start"] = max(bounds["start"], after[:_INDEXED])
     values = {"workspace_id": workspace_id, "mount": mount, "after": after, "limit": limit}
-    rows = await database.scan(sql, {**values, **bounds}, deadline=deadline)
+    rows = await database.scan(sql, {**values, **bounds})
     return [_file(row) for row in rows]
 
 
@@ -130,8 +133,7 @@ async def touch(database: Database, lease: Lease, file_id: str) -> int:
 
 def active(transaction: Transaction, lease: Lease, mount: str, path: str) -> File | None:
     """The active file or folder at a path."""
-    values = {"workspace_id": lease.workspace_id, "mount": mount, "path": path, "start": path[:_INDEXED]}
-    row = transaction.row(_BY_PATH, values)
+    row = transaction.row(_BY_PATH, _at(lease.workspace_id, mount, path))
     return _file(row) if row else None
 
 
@@ -239,6 +241,10 @@ def retire(transaction: Transaction, lease: Lease, gone: File) -> None:
             f" WHERE workspace_id = :workspace_id AND mount = :mount AND deleted_at IS NULL AND {_BELOW}",
             {**values, "workspace_id": lease.workspace_id, "mount": gone.mount, **_bounds(gone.path)},
         )
+
+
+def _at(workspace_id: str, mount: str, path: str) -> dict[str, str]:
+    return {"workspace_id": workspace_id, "mount": mount, "start": path[:_INDEXED], "rest": path[_INDEXED:]}
 
 
 def _bounds(path: str) -> dict[str, str]:

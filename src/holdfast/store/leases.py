@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from holdfast.vocabulary.errors import Busy, LostLease, NotFound
 
-from .database import DEADLINE_SECONDS, Database, Durability, Transaction
+from .database import Database, Durability, Transaction
 from .uuid7 import uuid7
 
 
@@ -42,7 +42,7 @@ async def join(database: Database, address: str, *, seconds: float) -> Node:
     return node
 
 
-async def renew(database: Database, node: Node, *, seconds: float, deadline: float = DEADLINE_SECONDS) -> list[Lease]:
+async def renew(database: Database, node: Node, *, seconds: float) -> list[Lease]:
     """Push the node's deadline forward, and return the leases that it still has.
 
     Raises:
@@ -57,7 +57,7 @@ async def renew(database: Database, node: Node, *, seconds: float, deadline: flo
         return [Lease(*row) for row in rows]
 
     # A renewal that a power cut undoes is missed by nobody: the process is gone too.
-    return await database.write(work, durability=Durability.RECORDED, deadline=deadline)
+    return await database.write(work, durability=Durability.RECORDED)
 
 
 async def leave(database: Database, node: Node) -> None:

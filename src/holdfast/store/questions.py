@@ -25,6 +25,7 @@ class Question:
     call_id: str
     state: str
     answered_by: str
+    key: str | None
     epoch: int
     created_at: int
     expires_at: int | None
@@ -34,16 +35,22 @@ class Question:
     by_button: bool
 
 
-_COLUMNS = (
-    "id, workspace_id, session_id, call_id, state, answered_by, epoch, created_at, expires_at, answered_at, questions, answers, by_button"
-)
+_COLUMNS = "id, workspace_id, session_id, call_id, state, answered_by, key, epoch, created_at, expires_at, answered_at, questions, answers, by_button"
 _QUESTION = f"SELECT {_COLUMNS} FROM questions"
+_PUT = f"{insert('questions', _COLUMNS)} ON CONFLICT (workspace_id, key) WHERE key IS NOT NULL DO NOTHING"
 
 
 async def ask(
-    database: Database, lease: Lease, questions: Sequence[Json], *, session_id: str = "", call_id: str = "", expires_at: int | None = None
+    database: Database,
+    lease: Lease,
+    questions: Sequence[Json],
+    *,
+    session_id: str = "",
+    call_id: str = "",
+    expires_at: int | None = None,
+    key: str | None = None,
 ) -> Question:
-    """The question, pending."""
+    """The question, pending; or the one that was asked with the same key before."""
     question = Question(
         id=uuid7(),
         workspace_id=lease.workspace_id,
@@ -51,6 +58,7 @@ async def ask(
         call_id=call_id,
         state=PENDING,
         answered_by="",
+        key=key,
         epoch=lease.epoch,
         created_at=now(),
         expires_at=expires_at,
@@ -60,12 +68,15 @@ async def ask(
         by_button=False,
     )
 
-    def work(transaction: Transaction) -> None:
+    def work(transaction: Transaction) -> Question:
         check_held(transaction, lease)
-        transaction.run(insert("questions", _COLUMNS), {**vars(question), "questions": to_json(questions), "answers": to_json(None)})
+        if transaction.run(_PUT, {**vars(question), "questions": to_json(questions), "answers": to_json(None)}):
+            return question
+        row = transaction.row(f"{_QUESTION} WHERE workspace_id = :workspace_id AND key = :key", vars(question))
+        assert row is not None
+        return _question(row)
 
-    await database.write(work)
-    return question
+    return await database.write(work)
 
 
 async def get(database: Database, workspace_id: str, question_id: str) -> Question | None:

@@ -1,5 +1,6 @@
 """SQLite, embedded: one file of this machine, read on the loop's own thread and written by one thread."""
 
+import errno
 import os
 import sqlite3
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from holdfast.vocabulary.errors import AccessDenied, Broken, Busy, Conflict, HoldfastError, InvalidArguments, NoSpace, TooLarge
+from holdfast.vocabulary.limits import MIB
 
 from . import columns
 from .database import DEADLINE_SECONDS, NOTHING, Durability, Parameters, Row, Transaction
@@ -21,6 +23,7 @@ T = TypeVar("T")
 
 _LOCK_WAIT_SECONDS = 0.1  # how long one try to begin waits; between two tries those who have given up are let go
 _STATEMENTS = 512
+_MAX_IDLE_WAL_BYTES = 64 * MIB  # what a burst of writes may leave behind
 
 _spell = Spelling({r" FOR (SHARE|UPDATE)( OF \w+)?": ""})
 
@@ -36,7 +39,8 @@ def open_sqlite(path: Path, *, deadline: float = DEADLINE_SECONDS) -> "Sqlite":
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))  # SQLite would let everybody read it
     except OSError as error:
-        raise AccessDenied(f"the database {path} cannot be opened: {error.strerror}", hint="Check the data folder.") from error
+        kind = NoSpace if error.errno in (errno.ENOSPC, errno.EDQUOT) else AccessDenied
+        raise kind(f"the database {path} cannot be opened: {error.strerror}", hint="Look at the data folder.") from error
     connection = _WriteConnection(path)
     try:
         connection.use_wal(until=time.monotonic() + deadline)
@@ -209,6 +213,7 @@ class _WriteConnection:
             self._open = _connect(self._path, wait_seconds=_LOCK_WAIT_SECONDS)
             self._open.execute("PRAGMA foreign_keys = ON")
             self._open.execute("PRAGMA synchronous = FULL")
+            self._open.execute(f"PRAGMA journal_size_limit = {_MAX_IDLE_WAL_BYTES}")
             self._synchronous = Durability.ACKNOWLEDGED
         return self._open
 

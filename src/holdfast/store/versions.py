@@ -9,7 +9,7 @@ from holdfast.vocabulary.errors import NotFound
 from . import audit, contents, files
 from .columns import insert, now
 from .contents import Content
-from .database import DEADLINE_SECONDS, Database, Durability, Row, Transaction
+from .database import Database, Durability, Row, Transaction
 from .files import File
 from .leases import Lease, check_held
 from .uuid7 import uuid7
@@ -88,15 +88,12 @@ async def get(database: Database, workspace_id: str, version_id: str) -> Version
     return Version(*row) if row else None
 
 
-async def history(
-    database: Database, workspace_id: str, file_id: str, *, before: int | None = None, limit: int = 100, deadline: float = DEADLINE_SECONDS
-) -> list[Version]:
+async def history(database: Database, workspace_id: str, file_id: str, *, before: int | None = None, limit: int = 100) -> list[Version]:
     """The versions of a file, the newest first; `before` is the number that the page before ended with."""
     rows = await database.rows(
         f"{_VERSION} WHERE file_id = :file_id AND workspace_id = :workspace_id AND branch = 'main' AND number < :before"
         " ORDER BY number DESC LIMIT :limit",
         {"file_id": file_id, "workspace_id": workspace_id, "before": before or _ENDLESS, "limit": limit},
-        deadline=deadline,
     )
     return [Version(*row) for row in rows]
 
@@ -110,11 +107,11 @@ async def of_session(database: Database, workspace_id: str, session_id: str, *, 
     return [Version(*row) for row in rows]
 
 
-async def content(database: Database, shown: Version, *, deadline: float = DEADLINE_SECONDS) -> Content | None:
+async def content(database: Database, shown: Version) -> Content | None:
     """What the file consisted of by this version; None when it has no content, or when that is no longer kept."""
     if shown.hash is None or shown.size is None:
         return None
-    return await contents.get(database, shown.hash, size=shown.size, content_kind=shown.content_kind, deadline=deadline)
+    return await contents.get(database, shown.hash, size=shown.size, content_kind=shown.content_kind)
 
 
 async def newest_pending(database: Database, lease: Lease) -> list[Version]:

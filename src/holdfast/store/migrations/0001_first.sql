@@ -1,4 +1,5 @@
 -- Times are microseconds since 1970 in UTC; ids are UUIDs of version 7 as text, unless a client chose them; JSON is text.
+-- A request that is repeated with the same key finds the row that the first one made, instead of making another.
 -- Words are '' rather than NULL where there is none, so that the same comparison works for all.
 
 CREATE TABLE users (
@@ -109,7 +110,7 @@ CREATE TABLE versions (
     author TEXT NOT NULL,
     session_id TEXT NOT NULL,
     call_id TEXT NOT NULL,
-    key TEXT, -- a repeated request with the same key finds this row instead of making another
+    key TEXT,
     epoch BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     UNIQUE (file_id, branch, number)
@@ -179,6 +180,7 @@ CREATE TABLE approvals (
     drop_call TEXT,
     feedback TEXT NOT NULL DEFAULT '',
     decided_by TEXT NOT NULL DEFAULT '',
+    key TEXT,
     epoch BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT,
@@ -186,6 +188,8 @@ CREATE TABLE approvals (
 );
 
 CREATE INDEX approvals_by_workspace ON approvals (workspace_id, state, id);
+
+CREATE UNIQUE INDEX approvals_by_key ON approvals (workspace_id, key) WHERE key IS NOT NULL;
 
 CREATE TABLE questions (
     id TEXT PRIMARY KEY,
@@ -197,6 +201,7 @@ CREATE TABLE questions (
     answers TEXT,
     by_button BOOLEAN NOT NULL DEFAULT FALSE,
     answered_by TEXT NOT NULL DEFAULT '',
+    key TEXT,
     epoch BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT,
@@ -207,9 +212,11 @@ CREATE INDEX questions_by_workspace ON questions (workspace_id, state, id);
 
 CREATE INDEX questions_by_session ON questions (workspace_id, session_id, id);
 
+CREATE UNIQUE INDEX questions_by_key ON questions (workspace_id, key) WHERE key IS NOT NULL;
+
 CREATE TABLE audit (
-    id TEXT PRIMARY KEY,
     workspace_id TEXT NOT NULL,
+    id TEXT NOT NULL,
     ts BIGINT NOT NULL,
     session_id TEXT NOT NULL,
     call_id TEXT NOT NULL,
@@ -221,10 +228,9 @@ CREATE TABLE audit (
     duration_ms DOUBLE PRECISION,
     input TEXT NOT NULL,
     output TEXT NOT NULL,
-    epoch BIGINT NOT NULL
+    epoch BIGINT NOT NULL,
+    PRIMARY KEY (workspace_id, id)
 );
-
-CREATE INDEX audit_by_workspace ON audit (workspace_id, id);
 
 CREATE INDEX audit_by_session ON audit (workspace_id, session_id, id);
 
