@@ -3,14 +3,12 @@
 import pytest
 
 from holdfast.store import files
-from holdfast.store.begin import begin_all
 from holdfast.store.changes import Import, MakeFolder, Move, Remove
-from holdfast.store.contents import pack
-from holdfast.store.database import NOTHING, Database, Parameters, Row
+from holdfast.store.database import NOTHING, Database, Parameters, Row, Transaction
 from holdfast.store.leases import Lease
 from holdfast.store.opening import open_database
 from holdfast.store.within import within
-from tests.store.scene import SOMEBODY, do, held_workspace, write
+from tests.store.scene import do, held_workspace, write
 
 
 async def paths_below(database: Database, lease: Lease, path: str = "") -> list[str]:
@@ -142,8 +140,11 @@ async def test_a_folder_can_be_known_without_having_been_made_by_us(database: Da
 
 
 async def test_a_folder_of_many_files_is_listed_whole(database: Database, lease: Lease) -> None:
-    changes = [(Import(path=f"d/{number:05}", found=pack(b"same")), SOMEBODY) for number in range(1_005)]
-    await begin_all(within(60, database), lease, changes)
+    def work(transaction: Transaction) -> None:
+        for number in range(1_005):
+            files.add(transaction, lease, "project", f"d/{number:05}", file_type="document")
+
+    await within(60, database).write(work)
 
     listed = await files.children(database, lease.workspace_id, await files.find(database, lease.workspace_id, "d"))
 

@@ -35,7 +35,10 @@ class Question:
     by_button: bool
 
 
-_COLUMNS = "id, workspace_id, session_id, call_id, state, answered_by, key, epoch, created_at, expires_at, answered_at, questions, answers, by_button"
+_COLUMNS = (
+    "id, workspace_id, session_id, call_id, state, answered_by, key, epoch, created_at, expires_at, answered_at,"
+    " questions, answers, by_button"
+)
 _QUESTION = f"SELECT {_COLUMNS} FROM questions"
 _PUT = f"{insert('questions', _COLUMNS)} ON CONFLICT (workspace_id, key) WHERE key IS NOT NULL DO NOTHING"
 
