@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 from uuid import uuid4
 
@@ -170,9 +170,10 @@ def _open_mounts(folder: Path, more: dict[str, str | Path], run: str, home: Path
 
 
 def _own_paths(mounts: Mapping[str, Mount], home: Path) -> tuple[str, ...]:
-    """Holdfast's own folder, where it lies in somebody's mount."""
-    own = Path(os.path.realpath(home))
-    return tuple(f"{mount.name}/{own.relative_to(mount.root)}" for mount in mounts.values() if own.is_relative_to(mount.root))
+    """What is Holdfast's own and lies in somebody's mount: its folder, and the logs of a run that is mounted there."""
+    folder, logs = Path(os.path.realpath(home)), mounts["state"].root / "logs"
+    own = [(mount, folder) for mount in mounts.values()] + [(mount, logs) for mount in mounts.values() if mount.name != "state"]
+    return tuple(str(PurePosixPath(mount.name, path.relative_to(mount.root))) for mount, path in own if path.is_relative_to(mount.root))
 
 
 def _tell(watchers: list[Callable[[Event], None]], event: Event) -> None:
