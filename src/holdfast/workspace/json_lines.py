@@ -25,6 +25,11 @@ class JsonLines:
         self._tail = b""
         self._number: bytes | None = None
 
+    @property
+    def held_bytes(self) -> int:
+        """How much of an unfinished line is held."""
+        return len(self._head) + len(self._tail)
+
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """The lines that end in this chunk."""
         *ended, rest = chunk.split(b"\n")
@@ -72,8 +77,7 @@ def _without_broken_end(head: bytes) -> bytes:
         start += len(_BASE64)
         return head[: start + (len(head) - start) // 4 * 4]
     head = head.decode(errors="ignore").encode()
-    escape = head.rfind(b"\\", len(head) - _ESCAPE_BYTES)
-    if escape < 0:
-        return head
-    # The whole run goes: its last backslash may be the second of a pair.
-    return head[:escape].rstrip(b"\\")
+    escape = head.rfind(b"\\", len(head) - _ESCAPE_BYTES) + 1
+    run = escape - len(head[:escape].rstrip(b"\\"))
+    # Backslashes come in pairs, unless the last one begins an escape, which may be cut off.
+    return head[: escape - 1] if run % 2 else head

@@ -13,8 +13,11 @@ from .spawner import Running
 
 _CHUNK_BYTES = 64 * 1024
 
-# No file of settings, no ignore rules, no words about files that cannot be read.
-_ALWAYS = ("--no-config", "--json", "--no-messages", "--no-ignore", "--hidden")
+# No file of settings, no ignore rules, no words about files that cannot be read, no pattern that needs hundreds of megabytes.
+_ALWAYS = (
+    *("--no-config", "--json", "--no-messages", "--no-ignore", "--hidden"),
+    *("--regex-size-limit", "16M", "--dfa-size-limit", "64M"),
+)
 
 
 def arguments(query: Query, *, ordered: bool = False, max_per_file: int = 0) -> list[str]:
@@ -63,11 +66,12 @@ async def listen(starting: Awaitable[Running], hits: Hits) -> None:
         while chunk := await _more(running.output):
             hits.feed(chunk)
             if hits.enough:
-                return
+                running.process.kill()
+                break
             await asyncio.sleep(0)
         code = await _exit_code(running.process)
         # A summary comes last, unless it never got as far as searching.
-        if hits.files_searched is None:
+        if hits.files_searched is None and not hits.enough:
             raise _failure(code, os.pread(running.complaints, _CHUNK_BYTES, 0).decode(errors="replace"))
     finally:
         _end(running)
