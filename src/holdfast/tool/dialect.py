@@ -30,6 +30,22 @@ class Dialect:
     reads_protected: bool = False
 
 
+def spot_of_host_path(absolute: str, mounts: Mapping[str, Mount]) -> Spot | None:
+    """Where an absolute path of this machine lies in the mounts, if it does."""
+    # The longest root first: a mount may lie within another.
+    for mount in sorted(mounts.values(), key=lambda mount: len(str(mount.root)), reverse=True):
+        path = mount.path_of(absolute)
+        if path is not None:
+            return Spot(mount, path)
+    return None
+
+
+def spot_of_alias(text: str, mounts: Mapping[str, Mount]) -> Spot | None:
+    """What `@mount/path` would mean, if that is what the text is."""
+    name, _, path = text.removeprefix("@").partition("/")
+    return Spot(mounts[name], path) if text.startswith("@") and name in mounts else None
+
+
 def camel_case(name: str) -> str:
     """`start_line` as `startLine`."""
     return re.sub(r"_(\w)", lambda found: found[1].upper(), name)

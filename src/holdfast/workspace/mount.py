@@ -41,6 +41,13 @@ class Mount:
         """Where the root is now, which is not where it was opened when somebody has moved it."""
         return os.readlink(f"/proc/self/fd/{self.descriptor}")
 
+    def path_of(self, absolute: str) -> str | None:
+        """An absolute path of this machine as it is counted from the root; None when it does not lie beneath it."""
+        for root in (str(self.root), str(self.given_root)):
+            if absolute == root or absolute.startswith(root.rstrip("/") + "/"):
+                return absolute[len(root) :].strip("/")
+        return None
+
     def close(self) -> None:
         """Give the threads back, and the descriptor when they are done with it: its number may be another folder's at once."""
         self.spawner.close()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from holdfast.tool.dialect import Dialect, Spot
+from holdfast.tool.dialect import Dialect, Spot, spot_of_alias, spot_of_host_path
 from holdfast.vocabulary.errors import HoldfastError, InvalidPath, Outside
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Answer
@@ -23,23 +23,15 @@ def locate(text: str, mounts: Mapping[str, Mount]) -> Spot:
     """A path relative to the project, or an absolute one of this machine that lies in a mount."""
     path = clean(text)
     if path.startswith("/"):
-        return _in_a_mount(path, mounts)
-    if path.startswith("@"):
-        mount, _, rest = path[1:].partition("/")
-        if mount in mounts:
-            right = rest or "." if mount == "project" else str(mounts[mount].root / rest)
-            raise InvalidPath(f"'{path}' is not how paths are written here", hint=f"Write '{right}'.", path=path)
+        spot = spot_of_host_path("/" + inside(path, written=path, clamp=True), mounts)
+        if spot is None:
+            raise Outside(f"'{path}' is outside the project", hint="Use a path relative to the project.", path=path)
+        return spot
+    meant = spot_of_alias(path, mounts)
+    if meant is not None:
+        right = meant.path or "." if meant.mount.name == "project" else str(meant.mount.root / meant.path)
+        raise InvalidPath(f"'{path}' is not how paths are written here", hint=f"Write '{right}'.", path=path)
     return Spot(mounts["project"], inside(path, written=path))
-
-
-def _in_a_mount(path: str, mounts: Mapping[str, Mount]) -> Spot:
-    absolute = "/" + inside(path, written=path, clamp=True)
-    # The longest root first: a mount may lie within another.
-    for mount in sorted(mounts.values(), key=lambda mount: len(str(mount.root)), reverse=True):
-        for root in (str(mount.root), str(mount.given_root)):
-            if absolute == root or absolute.startswith(root.rstrip("/") + "/"):
-                return Spot(mount, absolute[len(root) :].strip("/"))
-    raise Outside(f"'{path}' is outside the project", hint="Use a path relative to the project.", path=path)
 
 
 def answer(value: object) -> Answer:

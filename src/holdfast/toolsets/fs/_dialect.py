@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import cast
 
-from holdfast.tool.dialect import Dialect, Spot, camel_case
+from holdfast.tool.dialect import Dialect, Spot, camel_case, spot_of_host_path
 from holdfast.vocabulary.errors import HoldfastError, InvalidPath, Outside, UnknownMount
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Answer
@@ -40,7 +40,9 @@ def locate(text: str, mounts: Mapping[str, Mount]) -> Spot:
         raise Outside(f"'{path}' has a '..' in it, which could lead outside", hint="Name the file from its mount.", path=path)
     named = inside(path, written=path)
     if not named.startswith("@"):
-        raise InvalidPath(f"'{path}' does not begin with a mount", hint=f"Write '@project/{named}'.", path=path)
+        meant = spot_of_host_path(path, mounts) or Spot(mounts["project"], named)
+        right = f"@{meant.mount.name}/{meant.path}".rstrip("/")
+        raise InvalidPath(f"'{path}' does not begin with a mount", hint=f"Write '{right}'.", path=path)
     name, _, rest = named[1:].partition("/")
     if name not in mounts:
         known = ", ".join(f"@{mount}" for mount in mounts)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from holdfast.tool.dialect import Dialect, Spot
+from holdfast.tool.dialect import Dialect, Spot, spot_of_alias, spot_of_host_path
 from holdfast.vocabulary.errors import HoldfastError, InvalidPath, Outside
 from holdfast.vocabulary.outcome import Answer
 from holdfast.workspace.mount import Mount
@@ -12,13 +12,11 @@ from holdfast.workspace.paths import clean, inside
 def locate(text: str, mounts: Mapping[str, Mount]) -> Spot:
     """A path relative to the project."""
     path, project = clean(text), mounts["project"]
-    if path.startswith("/"):
-        for root in (str(project.root), str(project.given_root)):
-            if path == root or path.startswith(f"{root}/"):
-                raise InvalidPath(f"'{path}' is absolute", hint=f"Write '{path[len(root) :].strip('/') or '.'}'.", path=path)
+    meant = spot_of_host_path(path, mounts) if path.startswith("/") else spot_of_alias(path, mounts)
+    if meant is not None and meant.mount is project:
+        raise InvalidPath(f"'{path}' is not how paths are written here", hint=f"Write '{meant.path or '.'}'.", path=path)
+    if meant is not None or path.startswith("/"):
         raise Outside(f"path '{path}' resolves outside the project root", hint="Use a path relative to the project.", path=path)
-    if path.startswith("@project"):
-        raise InvalidPath(f"'{path}' is not how paths are written here", hint=f"Write '{path[len('@project/') :] or '.'}'.", path=path)
     return Spot(project, inside(path, written=path))
 
 
