@@ -13,7 +13,7 @@ from holdfast.tool.bind import Bound, bind, parse
 from holdfast.tool.context import Person, Surroundings
 from holdfast.tool.dialect import Dialect
 from holdfast.tool.registry import Registry
-from holdfast.tool.tool import Tool
+from holdfast.tool.tool import Danger, Tool
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.decision import Allow, Ask, Deny
 from holdfast.vocabulary.errors import Cancelled, HoldfastError, NotPermitted, TimedOut, Unjudgeable, UnknownTool
@@ -88,7 +88,13 @@ class Road:
     async def _decided(self, journey: "_Journey", tool: Tool, arguments: Bound) -> Allow:
         mode = await self.surroundings.person.mode(journey.call.caller.session)
         writes_plans = tool.declaration.writes_plans
-        circumstances = Circumstances(tool.dialect.reads_protected, mode, writes_plans is not None and writes_plans(arguments.arguments))
+        circumstances = Circumstances(
+            tool.dialect.reads_protected,
+            mode,
+            writes_plan=writes_plans is not None and writes_plans(arguments.arguments),
+            is_dangerous=tool.danger is Danger.DANGEROUS,
+            may_endanger=journey.profile.dangerous,
+        )
         lists = {parameter.wire_name for parameter in tool.parameters if parameter.is_list}
         single = [access for access in arguments.accesses if access.argument not in lists]
         decision = decide(tool.name, single, journey.profile.scope, self.rules, circumstances)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from holdfast.vocabulary.access import FileAccess, MountMode, Want
 from holdfast.vocabulary.decision import Allow, Decision, Deny
-from holdfast.vocabulary.errors import HoldfastError, NotPermitted, Outside, Protected, ReadOnly
+from holdfast.vocabulary.errors import Forbidden, HoldfastError, NotPermitted, Outside, Protected, ReadOnly
 from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.vocabulary.scope import Permission, Scope
@@ -24,11 +24,15 @@ class Rules:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What else matters: whether the toolset may read what is protected, the session's mode, and whether a plan is what is written."""
+    """What else matters: whether the toolset may read what is protected, the session's mode, whether it is a plan that is written,
+    whether the tool is dangerous, and whether the caller may use such tools.
+    """
 
     reads_protected: bool = False
     mode: Mode = Mode.BUILD
     writes_plan: bool = False
+    is_dangerous: bool = False
+    may_endanger: bool = True
 
 
 def decide(tool: str, accesses: Sequence[FileAccess], scope: Scope | None, rules: Rules, circumstances: Circumstances) -> Decision:
@@ -36,6 +40,10 @@ def decide(tool: str, accesses: Sequence[FileAccess], scope: Scope | None, rules
     permission = Permission() if scope is None else scope.permission(tool)
     if permission is None:
         return Deny(NotPermitted(f"this profile does not permit {tool}", hint="Use one of the tools that you were given.", tool=tool))
+    if circumstances.is_dangerous and not circumstances.may_endanger:
+        return Deny(
+            Forbidden(f"{tool} changes things, and you may only look", hint="Ask an owner for the scope tools:dangerous.", tool=tool)
+        )
     for access in accesses:
         error = _objection(access, permission, rules, circumstances)
         if error is not None:

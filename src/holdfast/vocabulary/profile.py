@@ -16,11 +16,15 @@ class Workflow:
 
 @dataclass(frozen=True)
 class Profile:
-    """One agent. `scope` None means every tool of its toolsets, which only shipped profiles may say."""
+    """One agent. `scope` None means every tool of its toolsets, which only shipped profiles may say.
+
+    `dangerous` False leaves only the safe tools.
+    """
 
     name: str
     toolsets: tuple[str, ...]
     scope: Scope | None = None
+    dangerous: bool = True
     limits: Limits = field(default_factory=Limits)
     workflow: Workflow | None = None
 
