@@ -41,9 +41,8 @@ def decide(tool: str, accesses: Sequence[FileAccess], scope: Scope | None, rules
     if permission is None:
         return Deny(NotPermitted(f"this profile does not permit {tool}", hint="Use one of the tools that you were given.", tool=tool))
     if circumstances.is_dangerous and not circumstances.may_endanger:
-        return Deny(
-            Forbidden(f"{tool} changes things, and you may only look", hint="Ask an owner for the scope tools:dangerous.", tool=tool)
-        )
+        hint = "Ask an owner for the scope tools:dangerous."
+        return Deny(Forbidden(f"{tool} changes things, and you may only look", hint=hint, tool=tool))
     for access in accesses:
         error = _objection(access, permission, rules, circumstances)
         if error is not None:
