@@ -43,7 +43,7 @@ async def replace(
     """
     if not old:
         raise InvalidArguments.of("old_string", "is empty", hint="Name the text to replace, or insert by line.")
-    return await revise(changes, place, lambda data: _replaced(data, old, new, place), only_if=only_if, check=check, max_bytes=max_bytes)
+    return await revise(changes, place, lambda data: replaced(data, old, new, place), only_if=only_if, check=check, max_bytes=max_bytes)
 
 
 async def insert(
@@ -64,11 +64,12 @@ async def insert(
         NotFound, StaleHash, TooLarge: As in `revise`.
     """
     return await revise(
-        changes, place, lambda data: _inserted(data, line, content, place), only_if=only_if, check=check, max_bytes=max_bytes
+        changes, place, lambda data: inserted(data, line, content, place), only_if=only_if, check=check, max_bytes=max_bytes
     )
 
 
-def _replaced(data: bytes, old: str, new: str, place: Place) -> bytes:
+def replaced(data: bytes, old: str, new: str, place: Place) -> bytes:
+    """`data` with `new` where `old` is; `place` is for the errors, which are those of `replace`."""
     text = _Text.of(data)
     for wanted, instead in _spellings(old, new, all_crlf=text.all_crlf):
         wanted_bytes = text.encoded(wanted, "old_string")
@@ -90,7 +91,8 @@ def _spellings(old: str, new: str, *, all_crlf: bool) -> Iterator[tuple[str, str
         yield _lf(old), _lf(new)
 
 
-def _inserted(data: bytes, line: int, content: str, place: Place) -> bytes:
+def inserted(data: bytes, line: int, content: str, place: Place) -> bytes:
+    """`data` with whole lines before a line; `place` is for the errors, which are those of `insert`."""
     text = _Text.of(data)
     total = text.count_lines()
     if not 0 <= line <= total:
