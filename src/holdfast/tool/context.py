@@ -12,6 +12,7 @@ from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.workspace.changes import Changes
 from holdfast.workspace.files import Files
 from holdfast.workspace.mount import Mount
+from holdfast.workspace.records import Records
 from holdfast.workspace.sight import Sight
 
 
@@ -54,6 +55,7 @@ class Surroundings:
     changes: Changes
     person: Person
     state_of: Callable[[str], Mount]
+    records: Records | None = None
 
     def mounts_of(self, call: ToolCall) -> Mapping[str, Mount]:
         """The mounts as this call has them: `@state` is the one of its run or session."""
@@ -63,4 +65,5 @@ class Surroundings:
         self, call: ToolCall, profile: Profile, show: Callable[[str], None], *, unseen: ProtectedPaths | None, author: object
     ) -> Context:
         """What one call is given; `unseen` are the paths that do not exist for it, and `author` is who its changes are by."""
-        return Context(Files(Sight(unseen), self.changes.by(author)), profile, call, self.person, show)
+        files = Files(Sight(unseen), self.changes.by(author), self.records, self.mounts_of(call))
+        return Context(files, profile, call, self.person, show)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from holdfast.vocabulary.json import Json
 
 from . import edit, front_matter, make
-from .changes import Changes
 from .entry import Entry
 from .find import Criteria, find
 from .glob import Selection, glob
 from .info import Info, info
+from .library import Library
 from .lines import Lines
 from .listing import list_directory
 from .make import Made
@@ -27,11 +27,8 @@ _NAMES = Sight()
 
 
 @dataclass(frozen=True)
-class Files:
+class Files(Library):
     """What a tool does to files. Every argument is a `Place`, so every path has been checked."""
-
-    sight: Sight
-    changes: Changes
 
     async def read(
         self, place: Place, lines: Lines = EVERYTHING, *, max_bytes: int, whole_lines: bool = False, surveyed: bool = True

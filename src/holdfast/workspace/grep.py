@@ -1,0 +1,176 @@
+"""Searching disk and store together: what only the store has is searched as text, by one run of the same ripgrep."""
+
+import asyncio
+import json
+import os
+from bisect import bisect_right
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from holdfast.store import files
+from holdfast.store.files import File
+from holdfast.vocabulary.errors import NotDirectory, NotFound, NotKept
+from holdfast.vocabulary.json import Json
+
+from .hits import Hits
+from .info import info_now
+from .item import ContentKind
+from .items import beneath
+from .kept import load
+from .match import Found, Match, Query
+from .place import Place
+from .records import Records
+from .ripgrep import arguments, listen
+from .search import MAX_CONTEXT_LINES, search
+from .sight import Sight
+from .text import detect
+
+MAX_STORED_BYTES = 64 * 1024 * 1024
+
+
+async def grep(records: Records | None, place: Place, query: Query, path_filter: Callable[[str], bool] | None, sight: Sight) -> Found:
+    """The lines that match, ordered by path and line; protected files are not looked into.
+
+    `path_filter` is given a path, counted from the mount's root.
+
+    Raises:
+        InvalidPattern: The pattern cannot be understood.
+        NotFound: Neither disk nor store has the place.
+    """
+    query = replace(query, include=path_filter)
+    rows = await _rows(records, place) if records else []
+    try:
+        found = await search(place, query, sight)
+    except NotFound:
+        if not rows:
+            raise
+        found = Found([], truncated=False, files_searched=0)
+    if records is None:
+        return found
+    texts = await _texts(records, place, query, sight, rows)
+    if not texts:
+        return found
+    matches = found.matches + await _search_texts(place, replace(query, names=()), texts)
+    matches.sort(key=lambda match: (match.place.path.split("/"), match.line))
+    truncated = found.truncated or 0 < query.max_matches < len(matches)
+    searched = None if found.files_searched is None else found.files_searched + len(texts)
+    return Found(matches[: query.max_matches] if query.max_matches else matches, truncated, searched)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What one file of the store says, in lines that all have their end."""
+
+    place: Place
+    data: bytes
+
+
+async def _rows(records: Records, place: Place) -> list[File]:
+    row = await records.row(place)
+    if row is not None and not row.is_folder:
+        return [row]
+    return await files.below(records.database, records.workspace_id, place.path, mount=records.name_of(place.mount))
+
+
+async def _texts(records: Records, top: Place, query: Query, sight: Sight, rows: Sequence[File]) -> list[_Text]:
+    wanted = [
+        row
+        for row in rows
+        if row.hash is not None
+        and not row.is_folder
+        and row.content_kind != ContentKind.BINARY.value
+        and (query.include is None or query.include(row.path))
+        and not sight.hides(top.mount.name, row.path)
+    ]
+    if not wanted:
+        return []
+    missing = await top.mount.pool.run(_missing, top, wanted)
+    texts: list[_Text] = []
+    room = MAX_STORED_BYTES
+    for place, row in missing:
+        room -= row.size or 0
+        if room < 0:
+            break
+        text = await _text(records, row, place)
+        if text is not None:
+            texts.append(_Text(place, text))
+        await asyncio.sleep(0)
+    return texts
+
+
+def _missing(top: Place, rows: Iterable[File]) -> list[tuple[Place, File]]:
+    """Which of the rows have no entry on the disk."""
+    missing: list[tuple[Place, File]] = []
+    for row in rows:
+        place = top if row.path == top.path else beneath(top, row.path)
+        try:
+            if not row.is_virtual:
+                info_now(place)
+                continue
+        except (NotFound, NotDirectory):
+            pass
+        missing.append((place, row))
+    return missing
+
+
+async def _text(records: Records, row: File, place: Place) -> bytes | None:
+    try:
+        data = await load(records, row.hash or "", row.size or 0, mount=place.mount)
+    except NotKept:
+        return None
+    encoding = detect(data)
+    if encoding.is_binary:
+        return None
+    if encoding.is_wide:
+        data = encoding.decode(data[len(encoding.mark) :]).encode(errors="replace")
+    if row.is_virtual and row.content_kind == ContentKind.JSON.value:
+        data = "\n".join(readable(json.loads(data))).encode(errors="replace")
+    return data if data.endswith(b"\n") else data + b"\n"
+
+
+def readable(value: Json, key: str = "") -> list[str]:
+    """A JSON value as lines that a person can read: every word in it once, with the key that it stands behind."""
+    prefix = f"{key}: " if key else ""
+    match value:
+        case str():
+            return (prefix + value).splitlines() or [prefix.rstrip()]
+        case Mapping():
+            return [line for name, below in value.items() for line in readable(below, name)]
+        case Sequence():
+            return [line for below in value for line in readable(below, key)]
+        case _:
+            return [prefix + json.dumps(value)]
+
+
+async def _search_texts(top: Place, query: Query, texts: Sequence[_Text]) -> list[Match]:
+    """Search them as one text, and tell from the numbers of the lines which one each match is in."""
+    starts: list[int] = []
+    total = 0
+    for text in texts:
+        starts.append(total)
+        total += text.data.count(b"\n")
+    query = replace(query, before=min(query.before, MAX_CONTEXT_LINES), after=min(query.after, MAX_CONTEXT_LINES))
+    hits = Hits(query, lambda _: top)
+    await listen(top.mount.spawner.start_on(lambda: _as_file(texts), [*arguments(query), "-"]), hits)
+    return [_mapped(match, texts, starts, total) for match in hits.matches]
+
+
+def _mapped(match: Match, texts: Sequence[_Text], starts: Sequence[int], total: int) -> Match:
+    at = bisect_right(starts, match.line - 1) - 1
+    first, end = starts[at], starts[at + 1] if at + 1 < len(starts) else total
+    above, below = match.line - 1 - first, end - match.line
+    before = match.before[max(0, len(match.before) - above) :]
+    return Match(texts[at].place, match.line - first, match.text, before, match.after[:below])
+
+
+@contextmanager
+def _as_file(texts: Sequence[_Text]) -> Generator[tuple[int, os.stat_result]]:
+    descriptor = os.memfd_create("texts", os.MFD_CLOEXEC)
+    try:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.writelines(text.data for text in texts)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor, os.fstat(descriptor)
+    finally:
+        os.close(descriptor)

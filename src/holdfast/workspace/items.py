@@ -1,0 +1,220 @@
+"""The union of disk and store: what is on the disk, with what the store knows of it, and what only the store has."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from holdfast.store import files
+from holdfast.store.files import DOCUMENT, FOLDER, File
+from holdfast.vocabulary.errors import NotDirectory, NotFound
+
+from .entry import Entry, Kind
+from .find import Criteria, find
+from .glob import glob
+from .info import Info, info
+from .item import Item
+from .listing import list_directory
+from .pattern import Trail, name_matcher, trail
+from .place import Place
+from .records import Records
+from .sight import Sight
+
+# Names and sizes of protected files are no secret, what is in them is.
+_NAMES = Sight()
+
+
+async def item(records: Records | None, place: Place) -> Item:
+    """What is at the place, for disk and store.
+
+    Raises:
+        NotFound: Neither has anything there.
+    """
+    row = await records.row(place) if records else None
+    seen = await _seen(place)
+    if seen is None and row is None:
+        raise not_found(place)
+    return item_of(place.path, row, seen)
+
+
+async def items(records: Records | None, place: Place, *, recursive: bool) -> list[Item]:
+    """What is in a folder, at any depth if that is asked: folders first, then by path.
+
+    Raises:
+        NotFound, NotDirectory: It is not there, or is no folder.
+    """
+    found = await _union(records, place, recursive=recursive, seen=_listed if not recursive else _walked)
+    return sorted(found, key=lambda one: (not one.is_folder, one.path.split("/")))
+
+
+async def find_items(records: Records | None, place: Place, criteria: Criteria, *, file_type: str | None = None) -> list[Item]:
+    """What fits the criteria beneath a folder, by path.
+
+    Raises:
+        InvalidPattern: The name's pattern is empty or too long.
+        NotFound, NotDirectory: The folder is not there, or is none.
+    """
+    matches = name_matcher(criteria.name) if criteria.name is not None else None
+
+    async def seen(top: Place) -> list[Entry]:
+        return (await find(top, criteria, _NAMES)).entries
+
+    def fits(row: File) -> bool:
+        return (matches is None or bool(matches(row.name))) and _fits(row, criteria)
+
+    found = await _union(records, place, recursive=criteria.recursive, seen=seen, wanted=fits)
+    return _by_path(one for one in found if file_type is None or one.file_type == file_type)
+
+
+async def glob_items(records: Records | None, place: Place, patterns: Sequence[str]) -> list[Item]:
+    """What matches one of the patterns beneath a folder, by path.
+
+    Raises:
+        InvalidPattern: A pattern is empty, too long, or goes up with `..`.
+        NotFound, NotDirectory: The folder is not there, or is none.
+    """
+    start = trail(patterns)
+    skipped = len(place.path) + 1 if place.path else 0
+
+    async def seen(top: Place) -> list[Entry]:
+        return (await glob(top, patterns, _NAMES)).entries
+
+    def on_trail(row: File) -> bool:
+        return _is_on(start, row.path[skipped:].split("/"), is_folder=row.is_folder)
+
+    return _by_path(await _union(records, place, recursive=True, seen=seen, wanted=on_trail))
+
+
+def item_of(path: str, row: File | None, seen: Entry | Info | None) -> Item:
+    """One entry as disk and store know it together. Where they disagree about what kind of thing it is, the disk is right."""
+    if row is not None and seen is not None and row.is_folder != (seen.kind is Kind.DIRECTORY):
+        row = None
+    name = path.rpartition("/")[2]
+    if row is None:
+        assert seen is not None, "something that is nowhere is no item"
+        modified = moment(seen.modified)
+        return Item(
+            path,
+            name,
+            name,
+            FOLDER if seen.kind is Kind.DIRECTORY else DOCUMENT,
+            is_virtual=False,
+            synced=False,
+            file_id=None,
+            size=seen.size,
+            created_at=moment(seen.created) if isinstance(seen, Info) else modified,
+            updated_at=modified,
+        )
+    updated = moment(row.updated_at / 1e6)
+    return Item(
+        path,
+        name,
+        row.display_name,
+        row.file_type,
+        is_virtual=row.is_virtual,
+        synced=row.deleted_at is None,
+        file_id=row.id,
+        size=None if row.is_folder else (seen.size if seen else row.size or 0),
+        created_at=moment(row.created_at / 1e6),
+        # Whoever wrote the file behind our back did so later.
+        updated_at=max(updated, moment(seen.modified)) if seen and not row.is_folder else updated,
+    )
+
+
+def moment(seconds: float) -> datetime:
+    """A time as it is told."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def not_found(place: Place) -> NotFound:
+    """The error for what is neither on the disk nor in the store."""
+    return NotFound(f"file not found: {place}", hint="Check the path, or list the directory.", path=str(place))
+
+
+def beneath(top: Place, path: str) -> Place:
+    """The place of a path, counted from the mount's root, that leads below `top`."""
+    place = top
+    for name in path[len(top.path) :].strip("/").split("/"):
+        place = place.child(name)
+    return place
+
+
+_Look: TypeAlias = Callable[[Place], Awaitable[list[Entry]]]
+
+
+async def _union(
+    records: Records | None,
+    place: Place,
+    *,
+    recursive: bool,
+    seen: _Look,
+    wanted: Callable[[File], bool] = lambda _: True,
+) -> list[Item]:
+    folder, rows = (await _rows(records, place, recursive=recursive)) if records else (None, [])
+    try:
+        entries = await seen(place)
+    except NotFound:
+        if folder is None:
+            raise
+        if not folder.is_folder:
+            raise _not_directory(place) from None
+        entries = []
+    known = {row.path: row for row in rows}
+    found = [item_of(entry.place.path, known.pop(entry.place.path, None), entry) for entry in entries]
+    return found + [item_of(row.path, row, None) for row in known.values() if wanted(row) and await _is_only_in_store(row, place)]
+
+
+async def _rows(records: Records, place: Place, *, recursive: bool) -> tuple[File | None, list[File]]:
+    """The folder's row, and the rows of what is in it."""
+    folder = await records.row(place)
+    if folder is None and place.path:
+        return None, []
+    mount = records.name_of(place.mount)
+    if recursive:
+        return folder, await files.below(records.database, records.workspace_id, place.path, mount=mount)
+    return folder, await files.children(records.database, records.workspace_id, folder, mount=mount)
+
+
+async def _is_only_in_store(row: File, top: Place) -> bool:
+    """Whether a row met no entry because there is none, and not because the entry was not what is looked for."""
+    return row.is_virtual or await _seen(beneath(top, row.path)) is None
+
+
+async def _listed(place: Place) -> list[Entry]:
+    return await list_directory(place, _NAMES)
+
+
+async def _walked(place: Place) -> list[Entry]:
+    return (await find(place, Criteria(), _NAMES)).entries
+
+
+async def _seen(place: Place) -> Info | None:
+    try:
+        return await info(place)
+    except (NotFound, NotDirectory):
+        return None
+
+
+def _fits(row: File, criteria: Criteria) -> bool:
+    if criteria.kinds is not None and (Kind.DIRECTORY if row.is_folder else Kind.FILE) not in criteria.kinds:
+        return False
+    if criteria.min_bytes is None and criteria.max_bytes is None:
+        return True
+    size = row.size or 0
+    return not row.is_folder and (criteria.min_bytes or 0) <= size and (criteria.max_bytes is None or size <= criteria.max_bytes)
+
+
+def _is_on(start: Trail, names: list[str], *, is_folder: bool) -> bool:
+    here: Trail | None = start
+    for name in names[:-1]:
+        here = here.below(name)
+        if here is None:
+            return False
+    return bool(here.wanted_directory(names[-1]) if is_folder else here.wanted(names[-1]))
+
+
+def _by_path(found: Iterable[Item]) -> list[Item]:
+    return sorted(found, key=lambda one: one.path.split("/"))
+
+
+def _not_directory(place: Place) -> NotDirectory:
+    return NotDirectory(f"'{place}' is not a directory", hint="Name a directory, or read it as a file.", path=str(place))

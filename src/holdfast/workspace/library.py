@@ -1,0 +1,136 @@
+"""Files as disk and store know them together: what the `workspace` and `person` toolsets speak of."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from holdfast.vocabulary.errors import Broken
+from holdfast.vocabulary.json import Json
+
+from . import arrange, items, save
+from .changes import Changes
+from .find import Criteria
+from .grep import grep
+from .history import History
+from .item import Item, Saved, VersionInfo, View
+from .lines import Lines
+from .match import Found, Query
+from .mount import Mount
+from .place import Place
+from .plans import plan_files
+from .read import EVERYTHING
+from .records import Records
+from .resolve import resolve
+from .sight import Sight
+from .view import view
+
+
+@dataclass(frozen=True)
+class Library:
+    """The union of disk and store. Without `records` there is only the disk, which can be looked at but not be saved to.
+
+    Paths in what it gives are counted from the mount's root. Errors that
+    all methods may raise: NotFound, AccessDenied, Busy, LostLease.
+    """
+
+    sight: Sight
+    changes: Changes
+    records: Records | None = None
+    mounts: Mapping[str, Mount] = field(default_factory=dict[str, Mount])
+
+    # Looking
+
+    async def items(self, place: Place, *, recursive: bool) -> list[Item]:
+        """What is in a folder: folders first, then by path. Raises NotDirectory for a file."""
+        return await items.items(self.records, place, recursive=recursive)
+
+    async def find_items(self, place: Place, criteria: Criteria, *, file_type: str | None = None) -> list[Item]:
+        """What fits the criteria beneath a folder, by path."""
+        return await items.find_items(self.records, place, criteria, file_type=file_type)
+
+    async def glob_items(self, place: Place, patterns: Sequence[str]) -> list[Item]:
+        """What matches one of the patterns beneath a folder, by path."""
+        return await items.glob_items(self.records, place, patterns)
+
+    async def item(self, place: Place) -> Item:
+        """What is at the place."""
+        return await items.item(self.records, place)
+
+    async def view(self, place: Place, lines: Lines = EVERYTHING, *, max_bytes: int | None = None) -> View:
+        """What a file says. Raises IsDirectory for a folder, TooLarge for what is not text and over the limit."""
+        return await view(self.records, place, lines, max_bytes=max_bytes)
+
+    async def grep(self, query: Query, path_filter: Callable[[str], bool] | None, place: Place) -> Found:
+        """The lines that match, ordered by path and line; `path_filter` is given paths counted from the mount's root."""
+        return await grep(self.records, place, query, path_filter, self.sight)
+
+    async def plan_files(self) -> list[tuple[Item, bytes]]:
+        """Every plan of the project with its bytes, by path."""
+        return await plan_files(self.records, await resolve(self.mounts["project"], "", written="/"))
+
+    # Changing
+
+    async def save(self, place: Place, content: Json, *, file_type: str | None = None, overwrite: bool = False) -> Saved:
+        """Make `content` the whole of a file: a string as text, anything else as JSON. Raises Exists, IsDirectory, Virtual."""
+        return await save.save(self._kept(), self.changes, place, content, file_type=file_type, overwrite=overwrite)
+
+    async def replace_saved(self, place: Place, old: str, new: str, *, only_if: str | None = None, merge: bool = False) -> Saved:
+        """Put `new` where `old` is. Raises NoMatch, ManyMatches, StaleHash, MergeConflict, IsDirectory, Virtual."""
+        return await save.replace_saved(self._kept(), self.changes, place, old, new, only_if=only_if, merge=merge)
+
+    async def insert_saved(self, place: Place, line: int, content: str, *, only_if: str | None = None, merge: bool = False) -> Saved:
+        """Put whole lines before a line, counted from 0. Raises InvalidRange, and otherwise as `replace_saved`."""
+        return await save.insert_saved(self._kept(), self.changes, place, line, content, only_if=only_if, merge=merge)
+
+    async def discard(self, place: Place) -> str | None:
+        """Remove a file or an empty folder; its id, or None when the store did not know it. Raises NotEmpty, Virtual."""
+        return await arrange.discard(self._kept(), self.changes, place)
+
+    async def relocate(self, source: Place, target: Place) -> Saved:
+        """Move a file or a folder; a folder at the target receives it. Raises Exists, InvalidArguments, Virtual."""
+        return await arrange.relocate(self._kept(), self.changes, source, target)
+
+    async def touch_item(self, place: Place) -> Item:
+        """Set a file's time to now, or make it empty. Raises IsDirectory, Virtual."""
+        return await arrange.touch_item(self._kept(), self.changes, place)
+
+    async def make_folder(self, place: Place) -> Item:
+        """Make a folder and what is missing above it. Raises Exists over a file."""
+        return await arrange.make_folder(self._kept(), self.changes, place)
+
+    # Remembering
+
+    async def history(self, file_id: str) -> list[VersionInfo]:
+        """All versions of a file, the newest first."""
+        return await self._history().versions(file_id)
+
+    async def content_of(self, file_id: str, version_id: str | None) -> View:
+        """What a file was by a version, or is by its newest. Raises NotKept."""
+        return await self._history().content(file_id, version_id)
+
+    async def difference(self, file_id: str, from_version: str, to_version: str) -> str:
+        """A unified diff of two versions. Raises NotKept, TooLarge."""
+        return await self._history().difference(file_id, from_version, to_version)
+
+    async def restore(self, file_id: str, version_id: str) -> Saved:
+        """Make an old version the newest one. Raises NotKept, InvalidArguments."""
+        return await self._history().restore(file_id, version_id)
+
+    async def undelete(self, file_id: str) -> Saved:
+        """Bring a removed file back to where it was. Raises Exists, Conflict, NotKept."""
+        return await self._history().undelete(file_id)
+
+    async def deleted_items(self) -> list[Item]:
+        """What can be undeleted, the latest deletion first."""
+        return await self._history().deleted()
+
+    async def item_by_id(self, file_id: str) -> Item:
+        """The file with that id, deleted or not."""
+        return await self._history().item(file_id)
+
+    def _history(self) -> History:
+        return History(self._kept(), self.changes, self.mounts)
+
+    def _kept(self) -> Records:
+        if self.records is None:
+            raise Broken("this workspace was opened without a store", hint="Open it with one.")
+        return self.records

@@ -1,0 +1,198 @@
+"""Writing and editing in the `workspace` dialect: what is saved is a version, and what was not known becomes known."""
+
+import json
+from collections.abc import Callable
+
+from holdfast.store import versions
+from holdfast.store.files import File
+from holdfast.vocabulary.errors import InvalidArguments, MergeConflict, NotFound, NotKept, StaleHash
+from holdfast.vocabulary.json import Json
+
+from .author import Receipt, with_receipt
+from .changes import Changes
+from .edit import inserted, replaced
+from .item import ContentKind, Saved
+from .items import not_found
+from .kept import load
+from .ledger import check_not_virtual
+from .merge import Clash, Merged, merge3
+from .place import Place
+from .records import Records
+from .text import detect
+from .view import by_line, kind_said
+from .write import revise, write
+
+_VERSIONS_A_PAGE = 500
+_CLASHES_TOLD = 10
+_SHOWN_CHARACTERS = 2_000
+
+
+async def save(
+    records: Records, changes: Changes, place: Place, content: Json, *, file_type: str | None = None, overwrite: bool = False
+) -> Saved:
+    """Make `content` the whole of a file: a string as its text, anything else as compact JSON; missing folders are made.
+
+    Raises:
+        Exists: The file is there, and must not be overwritten.
+        IsDirectory, Virtual: A folder or a virtual file is there.
+        InvalidArguments: The content cannot be written as UTF-8, or has a number that JSON does not know.
+    """
+    data, kind = _bytes_of(content)
+    changes, receipt = with_receipt(changes, Receipt(content_kind=kind, file_type=file_type, is_new=not overwrite))
+    check_not_virtual(await records.row(place), place)
+    await write(changes, place, data, exists=None if overwrite else False, parents=True)
+    return saved(place, receipt)
+
+
+async def replace_saved(
+    records: Records, changes: Changes, place: Place, old: str, new: str, *, only_if: str | None = None, merge: bool = False
+) -> Saved:
+    """Put `new` where `old` is, which must be there exactly once.
+
+    With `merge`, a file that is no longer `only_if` is brought together
+    with the edit of what was read, when both can be had.
+
+    Raises:
+        NoMatch, ManyMatches: `old` is not there once.
+        StaleHash: The file is not `only_if`, and is not to be merged, or the store does not have what was read.
+        MergeConflict: Both changed the same lines; the facts have both sides.
+        NotFound, InvalidArguments, IsDirectory, Virtual: As the names say.
+    """
+    if not old:
+        raise InvalidArguments.of("old_string", "is empty", hint="Name the text to replace, or insert by line.")
+    return await _edited(records, changes, place, lambda data: replaced(data, old, new, place), only_if=only_if, merge=merge)
+
+
+async def insert_saved(
+    records: Records, changes: Changes, place: Place, line: int, content: str, *, only_if: str | None = None, merge: bool = False
+) -> Saved:
+    """Put whole lines before a line, counted from 0; the count of lines appends.
+
+    Raises:
+        InvalidRange: There is no such line.
+        StaleHash, MergeConflict, NotFound, InvalidArguments, IsDirectory, Virtual: As in `replace_saved`.
+    """
+    return await _edited(records, changes, place, lambda data: inserted(data, line, content, place), only_if=only_if, merge=merge)
+
+
+def saved(place: Place, receipt: Receipt, *, merged: tuple[int, ...] = ()) -> Saved:
+    """What the caller is told of a change that was recorded."""
+    assert receipt.begun is not None, "a change that was made has been recorded"
+    file, version = receipt.begun.file, receipt.begun.version
+    return Saved(place.path, file.id, version.id, version.hash, merged)
+
+
+async def bring_back(records: Records, changes: Changes, place: Place, row: File) -> None:
+    """Put a file that only the store has back to the disk.
+
+    Raises:
+        NotKept: The store does not have its bytes.
+    """
+    if row.hash is None:
+        raise not_found(place)
+    data = await load(records, row.hash, row.size or 0, mount=place.mount)
+    changes, _ = with_receipt(changes, Receipt(kind="restore", content_kind=kind_said(row.content_kind, data)))
+    await write(changes, place, data, exists=False, parents=True)
+
+
+async def _edited(
+    records: Records, changes: Changes, place: Place, make: Callable[[bytes], bytes], *, only_if: str | None, merge: bool
+) -> Saved:
+    row = await records.row(place)
+    check_not_virtual(row, place)
+    changes, receipt = with_receipt(changes, Receipt(kind="edit"))
+    for is_second in (False, True):
+        try:
+            await revise(changes, place, make, only_if=only_if)
+            return saved(place, receipt)
+        except NotFound:
+            if is_second or row is None or row.is_folder:
+                raise
+            await bring_back(records, changes, place, row)
+        except StaleHash:
+            if not merge or only_if is None or row is None:
+                raise
+            break
+    assert only_if is not None
+    assert row is not None
+    merging = _Merging(place, by_line(await _what_was_read(records, row, place, only_if)), make)
+    await revise(changes, place, merging)
+    return saved(place, receipt, merged=tuple(line + 1 for line in merging.result.from_theirs))
+
+
+class _Merging:
+    """The edit of what was read, done to what is there now."""
+
+    def __init__(self, place: Place, base: list[bytes], make: Callable[[bytes], bytes]) -> None:
+        self._place = place
+        self._base = base
+        self._ours = by_line(make(b"".join(base)))
+        self.result = Merged((), ())
+
+    def __call__(self, theirs: bytes) -> bytes:
+        self.result = merge3(self._base, self._ours, by_line(theirs))
+        if self.result.clashes:
+            raise _conflict(self._place, self.result.clashes)
+        return b"".join(self.result.lines)
+
+
+async def _what_was_read(records: Records, row: File, place: Place, digest: str) -> bytes:
+    """The bytes of the version of this file that has the hash; not of any other file, which the caller may not know.
+
+    Raises:
+        StaleHash: There is none, or its lines cannot be told apart.
+    """
+    before: int | None = None
+    while page := await versions.history(records.database, records.workspace_id, row.id, before=before, limit=_VERSIONS_A_PAGE):
+        for version in page:
+            if version.hash == digest.lower() and version.size is not None:
+                try:
+                    data = await load(records, digest.lower(), version.size, mount=place.mount)
+                except NotKept:
+                    raise _cannot_merge(place, row, digest) from None
+                encoding = detect(data)
+                if encoding.is_wide or encoding.is_binary:
+                    raise _cannot_merge(place, row, digest)
+                return data
+        before = page[-1].number
+    raise _cannot_merge(place, row, digest)
+
+
+def _bytes_of(content: Json) -> tuple[bytes, ContentKind]:
+    try:
+        if isinstance(content, str):
+            return content.encode(), ContentKind.TEXT
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode(), ContentKind.JSON
+    except UnicodeEncodeError:
+        raise InvalidArguments.of("content", "has half a character in it, which UTF-8 cannot say") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidArguments.of("content", f"cannot be said in JSON: {error}") from None
+
+
+def _conflict(place: Place, clashes: tuple[Clash, ...]) -> MergeConflict:
+    told: list[Json] = [
+        {"line": clash.line + 1, "yours": _shown(clash.ours), "theirs": _shown(clash.theirs), "read": _shown(clash.base)}
+        for clash in clashes[:_CLASHES_TOLD]
+    ]
+    return MergeConflict(
+        f"'{place}' has changed in the lines that the edit is about",
+        hint="Read the file again, then repeat the edit on what is there now.",
+        path=str(place),
+        conflicts=told,
+        count=len(clashes),
+    )
+
+
+def _shown(lines: tuple[bytes, ...]) -> str:
+    return b"".join(lines).decode(errors="replace")[:_SHOWN_CHARACTERS]
+
+
+def _cannot_merge(place: Place, row: File, digest: str) -> StaleHash:
+    return StaleHash(
+        f"'{place}' has changed since you read it, and what you read is not kept",
+        hint="Read the file again, then repeat the change.",
+        path=str(place),
+        expected=digest,
+        found=row.hash,
+    )
