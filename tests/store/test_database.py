@@ -182,6 +182,11 @@ async def test_broken_text_is_the_callers_mistake(database: Database) -> None:
         await database.row("SELECT id FROM nodes WHERE id = :id", {"id": "half \ud800 pair"})
 
 
+async def test_a_number_that_no_column_holds_is_the_callers_mistake(database: Database) -> None:
+    with pytest.raises(InvalidArguments):
+        await database.write(lambda transaction: transaction.run("UPDATE migrations SET applied_at = :n", {"n": 2**70}))
+
+
 @pytest.mark.parametrize("address", ["", "mysql://somewhere/else", "sqlite://", "sqlite:///"])
 async def test_an_address_of_another_kind_is_refused(address: str) -> None:
     with pytest.raises(InvalidArguments):

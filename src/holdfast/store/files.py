@@ -65,7 +65,7 @@ _BELOW = "substr(path, 1, 500) >= :start AND substr(path, 1, 500) <= :stop AND p
 
 async def find(database: Database, workspace_id: str, path: str, *, mount: str = PROJECT) -> File | None:
     """The active file or folder at a path."""
-    row = await database.row(_BY_PATH, _at(workspace_id, mount, path))
+    row = await database.row(_BY_PATH, {"workspace_id": workspace_id, "mount": mount, **split_path(path)})
     return _file(row) if row else None
 
 
@@ -133,7 +133,7 @@ async def touch(database: Database, lease: Lease, file_id: str) -> int:
 
 def active(transaction: Transaction, lease: Lease, mount: str, path: str) -> File | None:
     """The active file or folder at a path."""
-    row = transaction.row(_BY_PATH, _at(lease.workspace_id, mount, path))
+    row = transaction.row(_BY_PATH, {"workspace_id": lease.workspace_id, "mount": mount, **split_path(path)})
     return _file(row) if row else None
 
 
@@ -243,8 +243,9 @@ def retire(transaction: Transaction, lease: Lease, gone: File) -> None:
         )
 
 
-def _at(workspace_id: str, mount: str, path: str) -> dict[str, str]:
-    return {"workspace_id": workspace_id, "mount": mount, "start": path[:_INDEXED], "rest": path[_INDEXED:]}
+def split_path(path: str) -> dict[str, str]:
+    """A path as the statements take it: what the index holds of it, and the rest."""
+    return {"start": path[:_INDEXED], "rest": path[_INDEXED:]}
 
 
 def _bounds(path: str) -> dict[str, str]:

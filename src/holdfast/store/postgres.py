@@ -108,7 +108,10 @@ class _ReadConnection:
                 self._seconds = seconds
             return _execute(self._connection, sql, parameters)
         except Exception as error:
-            raise explained(error) from error
+            told = explained(error)
+            if told is error:
+                raise
+            raise told from error
 
 
 class _WriteConnection:
@@ -135,7 +138,7 @@ class _WriteConnection:
 
     def begin(self, durability: Durability, seconds: float) -> None:
         used_before = self._open is not None
-        statements = b"BEGIN; SET LOCAL statement_timeout = %d" % _milliseconds(seconds)
+        statements = b"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = %d" % _milliseconds(seconds)
         if durability is Durability.RECORDED:
             statements += b"; SET LOCAL synchronous_commit = off"
         self._release_due = False

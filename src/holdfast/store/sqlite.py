@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from holdfast.vocabulary.errors import AccessDenied, Broken, Busy, Conflict, HoldfastError, InvalidArguments, NoSpace, TooLarge
 from holdfast.vocabulary.limits import MIB
@@ -24,6 +24,8 @@ T = TypeVar("T")
 _LOCK_WAIT_SECONDS = 0.1  # how long one try to begin waits; between two tries those who have given up are let go
 _STATEMENTS = 512
 _MAX_IDLE_WAL_BYTES = 64 * MIB  # what a burst of writes may leave behind
+
+_ERRORS = (sqlite3.Error, UnicodeEncodeError, OverflowError)
 
 _spell = Spelling({r" FOR (SHARE|UPDATE)( OF \w+)?": ""})
 
@@ -48,7 +50,7 @@ def open_sqlite(path: Path, *, deadline: float = DEADLINE_SECONDS) -> "Sqlite":
         return Sqlite(path, connection)
     except sqlite3.Error as error:
         connection.close()
-        raise explained(error) from error
+        raise_explained(error)
     except HoldfastError:
         connection.close()
         raise
@@ -69,7 +71,7 @@ class Sqlite:
         """See `Database`."""
         try:
             return self._near.execute(sql, parameters).fetchone()
-        except (sqlite3.Error, UnicodeEncodeError) as error:
+        except _ERRORS as error:
             self._check_locked(error)
         return await self._readers.run(lambda connection: connection.row(sql, parameters), deadline)
 
@@ -77,7 +79,7 @@ class Sqlite:
         """See `Database`."""
         try:
             return self._near.execute(sql, parameters).fetchall()
-        except (sqlite3.Error, UnicodeEncodeError) as error:
+        except _ERRORS as error:
             self._check_locked(error)
         return await self.scan(sql, parameters, deadline=deadline)
 
@@ -105,7 +107,7 @@ class Sqlite:
     def _check_locked(error: Exception) -> None:
         """Let a lock pass, which is waited for on another thread and not on the loop's."""
         if not (isinstance(error, sqlite3.Error) and _is_locked(error)):
-            raise explained(error) from error
+            raise_explained(error)
 
 
 class _ReadConnection:
@@ -124,8 +126,8 @@ class _ReadConnection:
     def rows(self, sql: str, parameters: Parameters) -> list[Row]:
         try:
             return self._connection.execute(sql, parameters).fetchall()
-        except (sqlite3.Error, UnicodeEncodeError) as error:
-            raise explained(error) from error
+        except _ERRORS as error:
+            raise_explained(error)
 
     def interrupt(self) -> None:
         self._connection.interrupt()
@@ -231,10 +233,18 @@ def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
+def raise_explained(error: Exception) -> NoReturn:
+    """Raise the error for the caller, or this one when it is a bug of ours."""
+    told = explained(error)
+    if told is error:
+        raise error
+    raise told from error
+
+
 def explained(error: Exception) -> Exception:
     """The error for the caller that says what this one of SQLite means."""
-    if isinstance(error, UnicodeEncodeError):
-        return InvalidArguments.of("", "a value cannot be stored", hint="Leave out broken UTF-8.")
+    if isinstance(error, UnicodeEncodeError | OverflowError):
+        return InvalidArguments.of("", "a value cannot be stored", hint="Leave out broken UTF-8, and numbers of more than 64 bits.")
     if not isinstance(error, sqlite3.Error):
         return error
     match _code(error):

@@ -226,10 +226,14 @@ def _settle(transaction: Transaction, lease: Lease, version_id: str) -> None:
         return
     settled = Version(*row)
     transaction.run(
-        "UPDATE versions SET state = 'settled' WHERE workspace_id = :workspace_id AND state = 'pending'"
-        " AND ((file_id = :file_id AND number <= :number)"
-        " OR (mount = :mount AND path = :path AND (epoch < :epoch OR (epoch = :epoch AND id <= :id))))",
+        "UPDATE versions SET state = 'settled' WHERE file_id = :file_id AND branch = 'main' AND number <= :number AND state = 'pending'",
         vars(settled),
+    )
+    # Another file may have been at the same path before, and its removal is then on the disk too.
+    transaction.run(
+        "UPDATE versions SET state = 'settled' WHERE workspace_id = :workspace_id AND mount = :mount AND state = 'pending'"
+        " AND substr(path, 1, 500) = :start AND substr(path, 501) = :rest AND (epoch < :epoch OR (epoch = :epoch AND id <= :id))",
+        {**vars(settled), **files.split_path(settled.path)},
     )
 
 

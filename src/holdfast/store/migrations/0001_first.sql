@@ -118,7 +118,7 @@ CREATE TABLE versions (
 
 CREATE UNIQUE INDEX versions_by_key ON versions (workspace_id, key) WHERE key IS NOT NULL;
 
-CREATE INDEX versions_pending ON versions (workspace_id, epoch) WHERE state = 'pending';
+CREATE INDEX versions_pending ON versions (workspace_id, mount, substr(path, 1, 500)) WHERE state = 'pending';
 
 CREATE INDEX versions_by_session ON versions (workspace_id, session_id, id);
 
