@@ -92,13 +92,13 @@ async def test_a_caller_that_goes_away_before_its_turn_changes_nothing(database:
     second = asyncio.create_task(database.write(lambda transaction: note(transaction, "unwanted")))
     await asyncio.sleep(0.05)
 
+    third = asyncio.create_task(database.write(lambda transaction: note(transaction, "wanted")))
     second.cancel()
     await asyncio.gather(second, return_exceptions=True)
     go_on.set()
-    await first
+    await asyncio.gather(first, third)
 
-    await database.write(lambda transaction: note(transaction, "last"))
-    assert await notes(database) == {"last"}
+    assert await notes(database) == {"wanted"}
 
 
 async def test_a_write_that_waits_past_its_deadline_is_refused_and_never_done(database: Database) -> None:
@@ -106,13 +106,14 @@ async def test_a_write_that_waits_past_its_deadline_is_refused_and_never_done(da
     first = asyncio.create_task(database.write(lambda _: go_on.wait(10)))
     await asyncio.sleep(0.05)
 
+    patient = asyncio.create_task(database.write(lambda transaction: note(transaction, "patient")))
     with pytest.raises(Busy) as refusal:
         await database.write(lambda transaction: note(transaction, "late"), deadline=0.1)
     go_on.set()
-    await first
+    await asyncio.gather(first, patient)
 
     assert "outcome" not in refusal.value.facts
-    assert await notes(database) == set()
+    assert await notes(database) == {"patient"}
 
 
 async def test_a_database_with_another_deadline_ends_whatever_is_done_with_it_by_then(database: Database) -> None:
