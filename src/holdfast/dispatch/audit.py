@@ -20,13 +20,14 @@ _CONTENTS = {"after", "before", "content", "contentpreview", "insertcontent", "n
 _SECRET_NAME = re.compile(r"(?i)(key|token|secret|passw(or)?d|credential|authorization)$")
 _SECRET_VALUE = re.compile(
     r"(?i)(-----BEGIN[^-]*PRIVATE KEY-----.*|\b(sk|pk|rk)[-_][\w-]{16,}|\bgh[pousr]_\w{20,}|\bAKIA[0-9A-Z]{16}\b|\bxox[abprs]-[\w-]{10,}"
-    r"|\beyJ[\w-]+\.[\w-]+\.[\w-]+|(?<=://)[^\s/:@]+:[^\s/@]+(?=@)|(?<=[\w]key=)\S+|(?<=token=)\S+|(?<=password=)\S+|(?<=secret=)\S+)",
+    r"|\beyJ[\w-]+\.[\w-]+\.[\w-]+|(?<=://)[^\s/:@]+:[^\s/@]+(?=@)|(?<=[\w]key=)\S+|(?<=token=)\S+|(?<=password=)\S+|(?<=secret=)\S+"
+    r'|(?<=[\w]key":)\s*"[^"]*|(?<=token":)\s*"[^"]*|(?<=password":)\s*"[^"]*|(?<=secret":)\s*"[^"]*)',
     re.DOTALL,
 )
 # One of these is in whatever the expression above finds. Looking for them costs a tenth of it, and most texts have none.
 _SECRET_SIGNS = (
     *("-----begin", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-    *("akia", "xox", "eyj", "://", "key=", "token=", "password=", "secret="),
+    *("akia", "xox", "eyj", "://", "key=", "token=", "password=", "secret=", 'key":', 'token":', 'password":', 'secret":'),
 )
 _HIDDEN = "[hidden]"
 _MAX_ITEMS = 50
@@ -53,7 +54,7 @@ class AuditEntry:
             "ts": self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "kind": "tool.exec",
             "toolCallId": self.call.id[:_MAX_NAME],
-            "toolName": self.call.name[:_MAX_NAME],
+            "toolName": masked(self.call.name)[:_MAX_NAME],
             "agentId": self.call.caller.agent[:_MAX_NAME],
             "input": self.input,
             "output": self.output,
