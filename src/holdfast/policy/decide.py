@@ -88,4 +88,6 @@ def _is_unwritable(access: FileAccess) -> bool:
 def _is_permitted(path: str, patterns: Sequence[str]) -> bool:
     from wcmatch import glob
 
-    return bool(glob.globmatch(path, list(patterns), flags=glob.GLOBSTAR | glob.DOTGLOB | glob.BRACE))
+    # With a slash behind it, so that `src/**` lets the folder itself be listed and searched.
+    flags = glob.GLOBSTAR | glob.DOTGLOB | glob.BRACE
+    return any(glob.globmatch(each, list(patterns), flags=flags) for each in (path, f"{path}/"))
