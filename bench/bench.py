@@ -10,10 +10,6 @@ from pathlib import Path
 from holdfast import Holdfast
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Done
-from holdfast.workspace.files import Files
-from holdfast.workspace.place import Place
-from holdfast.workspace.resolve import resolve_now
-from holdfast.workspace.sight import Sight
 
 from .measure import Work, interleaved
 from .row import Row
@@ -77,26 +73,16 @@ class Bench:
 
 @dataclass(frozen=True)
 class Opened:
-    """A Holdfast, and the engine beneath it for figures without the road."""
+    """A Holdfast whose calls must succeed."""
 
     holdfast: Holdfast
 
     async def call(self, name: str, /, **arguments: Json) -> Json:
-        """Call a tool along the whole road; what is not done is an error here."""
+        """Call a tool along the whole road, and give its answer's body."""
         outcome = await self.holdfast.call(name, **arguments)
         if not isinstance(outcome, Done):
             raise WrongAnswer(f"{name}: {outcome.error}")
         return outcome.answer.body
-
-    @property
-    def files(self) -> Files:
-        """The engine's operations, as a tool has them."""
-        road = self.holdfast.road
-        return Files(Sight(road.rules.protected), road.surroundings.changes)
-
-    def place(self, path: str) -> Place:
-        """A place of the project."""
-        return resolve_now(self.holdfast.road.surroundings.mounts["project"], path, written=path)
 
 
 def run(command: Sequence[str | Path], *, folder: Path | None = None, fine: tuple[int, ...] = (0,)) -> bytes:

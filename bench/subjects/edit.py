@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from bench.bench import Bench, Opened, require
+from bench.engine import mounted
 from bench.row import Row
 from bench.server_filesystem import NotHere, Server, server_filesystem
+from holdfast.workspace.changes import Changes
+from holdfast.workspace.edit import replace
+from holdfast.workspace.place import Place
 
 _BODY = "".join(f"line {number}: what is written here does not matter\n" for number in range(80))
 
@@ -17,17 +21,17 @@ async def rows(bench: Bench) -> AsyncGenerator[Row]:
     """An edit beside the peer's, then beside the least that lasts. There is no edit tool yet, so ours is the engine's operation."""
     folder = bench.folder / "edit"
     folder.mkdir(exist_ok=True)
-    with server_filesystem(bench, folder) as server:
+    with server_filesystem(bench, folder) as server, mounted(folder) as place:
         async with bench.opened(folder) as opened:
-            async for row in _rows(bench, opened, folder, server):
+            async for row in _rows(bench, opened, place, folder, server):
                 yield row
 
 
-async def _rows(bench: Bench, opened: Opened, folder: Path, server: Server | NotHere) -> AsyncGenerator[Row]:
+async def _rows(bench: Bench, opened: Opened, place: Callable[[str], Place], folder: Path, server: Server | NotHere) -> AsyncGenerator[Row]:
     ours, theirs, bare, written = (_file(folder, name) for name in ("ours.txt", "theirs.txt", "bare.txt", "written.txt"))
-    edit, replace = _edits(opened, ours), _bare_edits(bare)
+    edit, bare_edit = _edits(place(ours.name)), _bare_edits(bare)
     await edit()
-    replace()
+    bare_edit()
     require(ours.read_text() == bare.read_text() != _BODY, "what an edit leaves")
     yield await bench.row(
         "edit: one line of 4 KB, beside a peer",
@@ -40,7 +44,7 @@ async def _rows(bench: Bench, opened: Opened, folder: Path, server: Server | Not
     yield await bench.row(
         "edit: one line of 4 KB, beside the bare steps",
         ours=edit,
-        floor=("write, fsync, rename, fsync", replace),
+        floor=("write, fsync, rename, fsync", bare_edit),
         parts={"whole file by fs.write": lambda: opened.call("fs.write", path=f"@project/{written.name}", content=_BODY)},
         times=20,
     )
@@ -52,9 +56,9 @@ def _file(folder: Path, name: str) -> Path:
     return file
 
 
-def _edits(opened: Opened, file: Path) -> Callable[[], Any]:
-    place, turns = opened.place(file.name), _turns()
-    return lambda: opened.files.replace(place, *next(turns))
+def _edits(place: Place) -> Callable[[], Any]:
+    changes, turns = Changes(), _turns()
+    return lambda: replace(changes, place, *next(turns))
 
 
 def _their_edits(server: Server, file: Path) -> Callable[[], Any]:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import wcmatch.glob
 
-from bench.bench import Bench, Opened, require, run
+from bench.bench import Bench, require, run
 from bench.data import make_tree
+from bench.engine import mounted
 from bench.row import Row
-from holdfast.workspace.files import Files
-from holdfast.workspace.mount import Mount
+from holdfast.workspace.glob import glob
 from holdfast.workspace.program import find_ripgrep
-from holdfast.workspace.resolve import resolve_now
+from holdfast.workspace.sight import Sight
 
 
 async def rows(bench: Bench) -> AsyncGenerator[Row]:
@@ -19,35 +19,27 @@ async def rows(bench: Bench) -> AsyncGenerator[Row]:
     files = 4_000 if bench.quick else 81_000
     bench.say(f"  making a tree of {files} files")
     tree = make_tree(bench.folder / "tree", files)
-    async with bench.opened(tree) as opened:
+    with mounted(tree) as place:
         for pattern, wanted in (("**/*.md", files // 10), ("**/*.py", files // 10 * 3), ("**/*", files)):
-            found = await _again(opened, pattern)
-            require(found >= wanted, f"{pattern}: {found} finds, fewer than {wanted}")
+            found = await glob(place(""), [pattern], Sight())
+            require(len(found.entries) >= wanted, f"{pattern}: {len(found.entries)} finds, fewer than {wanted}")
             yield await bench.row(
                 f"glob: {pattern}, {files:,} files, for the first time",
-                ours=lambda pattern=pattern: _first(opened.files, tree, pattern),
+                ours=lambda pattern=pattern: _first(tree, pattern),
                 floor=("rg --files", lambda: _ripgrep(tree)),
                 goal=1.5,
                 peers={
                     "pathlib": lambda pattern=pattern: list(tree.glob(pattern)),
                     "wcmatch": lambda pattern=pattern: _wcmatch(tree, pattern),
                 },
-                parts={"again": lambda pattern=pattern: _again(opened, pattern)},
+                parts={"again": lambda pattern=pattern: glob(place(""), [pattern], Sight())},
                 rounds=5,
             )
 
 
-async def _first(files: Files, tree: Path, pattern: str) -> None:
-    """A mount that is new knows nothing of the tree yet."""
-    mount = Mount("project", tree)
-    try:
-        await files.glob(resolve_now(mount, "", written=""), [pattern])
-    finally:
-        mount.close()
-
-
-async def _again(opened: Opened, pattern: str) -> int:
-    return len((await opened.files.glob(opened.place(""), [pattern])).entries)
+async def _first(tree: Path, pattern: str) -> None:
+    with mounted(tree) as place:
+        await glob(place(""), [pattern], Sight())
 
 
 def _ripgrep(tree: Path) -> list[bytes]:

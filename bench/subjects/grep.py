@@ -15,8 +15,9 @@ _LITERAL = (NEEDLE, ("--fixed-strings", NEEDLE), FILES_WITH_NEEDLE)
 _NO_LITERAL = ("zanzibar_lantern", ("--fixed-strings", "zanzibar_lantern"), 0)
 _REGEX = (r"/quince_(harbour|meadow) = \d+/", (r"quince_(harbour|meadow) = \d+",), FILES_WITH_NEEDLE)
 _NO_REGEX = (r"/zanz[a-f]bar_\w+ = \d+/", (r"zanz[a-f]bar_\w+ = \d+",), 0)
-# Whatever fs.search asks of ripgrep: nothing is ignored, hidden folders and two names are left out.
-_FLAGS = ("--no-config", "--no-ignore", "--hidden", "--line-number", "--glob=!**/.*/", "--glob=!**/node_modules/")
+# What fs.search asks of ripgrep: nothing is ignored, hidden folders and two names are left out.
+_FLAGS = ("--no-config", "--no-messages", "--no-ignore", "--hidden", "--case-sensitive", "--line-number")
+_GLOBS = ("--glob=!.git/", "--glob=!node_modules/", "--glob=!.*/")
 
 
 async def rows(bench: Bench) -> AsyncGenerator[Row]:
@@ -66,7 +67,7 @@ async def _check(opened: Opened, tree: Path, pattern: tuple[str, tuple[str, ...]
 
 
 def _ripgrep(tree: Path, pattern: tuple[str, ...]) -> bytes:
-    return run([find_ripgrep(), *_FLAGS, *pattern, "./"], folder=tree, fine=(0, 1))
+    return run([find_ripgrep(), *_FLAGS, *_GLOBS, *pattern, "./"], folder=tree, fine=(0, 1))
 
 
 def _python_re(tree: Path, files: int) -> list[str]:
