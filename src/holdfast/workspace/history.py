@@ -131,7 +131,7 @@ class History:
         if row.is_folder:
             await make.make_directory(changes, place)
         elif row.content_kind == LINK:
-            await changes.make(lambda: _linking(changes, place, data), place)
+            await link(changes, place, data)
         else:
             await write(changes, place, data, exists=False, parents=True)
         return saved(place, receipt)
@@ -179,6 +179,15 @@ class History:
     async def _place(self, row: File) -> Place:
         """Where the file is. A link that stands in the way is not followed: the file is what bears the name."""
         return await resolve(self._mount(row), row.path, written=f"/{row.path}", follow=False)
+
+
+async def link(changes: Changes, place: Place, target: bytes) -> None:
+    """Make a link, which leads wherever `target` says: nothing of ours follows it out of the mount.
+
+    Raises:
+        Exists: Something is there.
+    """
+    await changes.make(lambda: _linking(changes, place, target), place)
 
 
 def _linking(changes: Changes, place: Place, target: bytes) -> Steps[None]:

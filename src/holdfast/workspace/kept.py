@@ -43,8 +43,8 @@ async def keep(records: Records, mount: Mount, inode: Inode, kind: ContentKind |
         NoSpace: There is no room for its bytes.
     """
     if inode.size <= _PACKED_HERE_BYTES:
-        return _kept(records, inode, kind, was_json=was_json)
-    return await mount.pool.run(_kept, records, inode, kind, was_json=was_json)
+        return keep_now(records, inode, kind, was_json=was_json)
+    return await mount.pool.run(keep_now, records, inode, kind, was_json=was_json)
 
 
 async def load(records: Records, digest: str, size: int, *, mount: Mount | None = None) -> bytes:
@@ -69,6 +69,11 @@ def kind_of(data: bytes, *, was_json: bool = False) -> ContentKind:
     return ContentKind.BINARY if detect(data[:LOOKED_AT_BYTES]).is_binary else ContentKind.TEXT
 
 
+def link_target(inode: Inode) -> bytes:
+    """Where a link leads, which is all that it consists of."""
+    return os.fsencode(os.readlink("", dir_fd=inode.descriptor))
+
+
 def is_json(data: bytes) -> bool:
     """Whether the bytes say a JSON value."""
     try:
@@ -78,9 +83,10 @@ def is_json(data: bytes) -> bool:
     return True
 
 
-def _kept(records: Records, inode: Inode, kind: ContentKind | None, *, was_json: bool) -> Content:
+def keep_now(records: Records, inode: Inode, kind: ContentKind | None = None, *, was_json: bool = False) -> Content:
+    """`keep`, on this thread."""
     if inode.kind is Kind.LINK:
-        return pack(os.fsencode(os.readlink("", dir_fd=inode.descriptor)), content_kind=LINK)
+        return pack(link_target(inode), content_kind=LINK)
     if inode.size <= MAX_ROW_BYTES:
         data = inode.read()
         content = pack(data, content_kind=(kind or kind_of(data, was_json=was_json)).value)
@@ -99,6 +105,7 @@ def _keep_file(folder: Path, inode: Inode, sha256: str) -> None:
     target = folder / sha256
     with suppress(FileNotFoundError):
         if target.stat().st_size == inode.size:
+            os.utime(target)  # whoever sweeps must not take it for a leftover now
             return
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     temporary = folder / f"{TEMPORARY}{secrets.token_hex(8)}"
