@@ -1,12 +1,18 @@
 """A real folder, mounted, beside something that must never be seen through it."""
 
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
 
+from holdfast.store.database import Database
+from holdfast.store.leases import Lease
 from holdfast.workspace import kernel
 from holdfast.workspace.mount import Mount
+from tests.store.conftest import address, database, lease, postgres_server, postgres_url, sqlite_url
+from tests.workspace.shelf import Shelf, opened_shelf
+
+__all__ = ["address", "database", "lease", "postgres_server", "postgres_url", "sqlite_url"]
 
 
 @pytest.fixture
@@ -31,6 +37,13 @@ def mount(root: Path) -> Generator[Mount]:
     mount = Mount("project", root)
     yield mount
     mount.close()
+
+
+@pytest.fixture
+async def shelf(mount: Mount, database: Database, lease: Lease, tmp_path: Path) -> AsyncGenerator[Shelf]:
+    """The mounted folder with a store behind it, once on SQLite and once on PostgreSQL."""
+    async with opened_shelf(mount, database, lease, tmp_path / "content") as shelf:
+        yield shelf
 
 
 @pytest.fixture(params=["with openat2", "without openat2"])
