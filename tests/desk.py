@@ -28,7 +28,7 @@ class Desk:
 
     async def take(self, name: str, arguments: dict[str, Json] | str, profile: Profile | None = None, *, agent: str = "") -> Any:
         """Call a tool as a certain agent, with arguments that need not be keywords or even JSON."""
-        self.last = await self.holdfast.take(ToolCall("test", name, arguments, Caller(agent=agent)), profile)
+        self.last = await self.holdfast.take(ToolCall("test", name, arguments, Caller(agent=agent, run=self.holdfast.run)), profile)
         return self.last.answer.body
 
     @property
@@ -57,7 +57,7 @@ class Desk:
     @property
     def state(self) -> Path:
         """The folder that is mounted as @state."""
-        return self.holdfast.road.surroundings.mounts["state"].root
+        return self.holdfast.road.surroundings.state_of(self.holdfast.run or "default").root
 
     def audit(self) -> list[dict[str, Any]]:
         """All lines of the audit log."""

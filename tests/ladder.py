@@ -54,7 +54,7 @@ RUNGS = {
 ONLY_MODULES = {("agent", "providers"): ("holdfast.providers", "holdfast.providers.protocol")}
 
 # Imported by the name of what they come with.
-COMES_WITH = {"starlette": "fastapi"}
+COMES_WITH = {"starlette": "fastapi", "uvloop": "uvicorn"}
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,13 @@ import sys
 from collections.abc import Sequence
 
 COMMANDS = {
+    "serve": "serve the project in a folder, over REST",
     "call": "call a tool and print its result",
     "tools": "list the tools that there are",
+    "workspace": "make workspaces, and let people in",
+    "user": "add people who may sign in",
+    "token": "make a bearer token for a user",
+    "config": "show every setting, and where it came from",
     "doctor": "look at this machine: what is there, what is missing, how to get it",
 }
 

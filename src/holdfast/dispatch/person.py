@@ -10,7 +10,8 @@ from typing import Any, cast
 
 import jsonschema_rs
 
-from holdfast.store import questions, sessions
+from holdfast.store import questions as rows
+from holdfast.store import sessions
 from holdfast.store.columns import now
 from holdfast.store.database import Database
 from holdfast.store.leases import Lease
@@ -19,6 +20,7 @@ from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.errors import InvalidArguments, Mistake, NotFound, NotPermitted, TimedOut
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.mode import Mode
+from holdfast.vocabulary.moments import iso
 
 ACCEPT = "Accept"
 _LOOK_AGAIN_SECONDS = 1.0
@@ -46,7 +48,7 @@ class SessionPerson:
             raise NotFound("Session not found", hint="Create it first, or leave the session out.", session=session)
         return Mode(row.mode)
 
-    async def ask(self, call: ToolCall, asked: Sequence[JsonObject]) -> Json:
+    async def ask(self, call: ToolCall, questions: Sequence[JsonObject]) -> Json:
         """Put questions to the person: in a session wait for `{name: answer}`, otherwise say that they are pending.
 
         Raises:
@@ -54,9 +56,9 @@ class SessionPerson:
         """
         session = call.caller.session
         expires_at = now() + int(self._question_seconds * 1_000_000)
-        question = await questions.ask(self._database, self._lease, list(asked), session_id=session, call_id=call.id, expires_at=expires_at)
+        question = await rows.ask(self._database, self._lease, list(questions), session_id=session, call_id=call.id, expires_at=expires_at)
         if not session:
-            return {"status": "question_pending", "question_id": question.id, "questions": asked}
+            return {"status": "question_pending", "question_id": question.id, "questions": questions}
         return await self._answer_to(question.id)
 
     async def answer(self, question_id: str, answers: Mapping[str, Json], *, by: str) -> Question:
@@ -67,20 +69,20 @@ class SessionPerson:
             InvalidArguments: An answer is missing, is not asked for, or does not fit.
             Conflict: It has been answered, or its time has run out.
         """
-        question = await questions.get(self._database, self._lease.workspace_id, question_id)
+        question = await rows.get(self._database, self._lease.workspace_id, question_id)
         if question is None:
             raise NotFound("there is no such question", hint="List the pending ones.", question_id=question_id)
         asked = {str(each["name"]): each for each in cast("Sequence[JsonObject]", question.questions)}
         by_button = _check(asked, answers)
-        answered = await questions.answer(self._database, self._lease, question_id, answers, by=by, by_button=by_button)
+        answered = await rows.answer(self._database, self._lease, question_id, answers, by=by, by_button=by_button)
         if question_id in self._answered:
             self._answered[question_id].set()
         return answered
 
     async def questions(self, state: str = "pending") -> list[Question]:
         """The questions that are in a state, the oldest first."""
-        await questions.expire(self._database, self._lease)
-        return await questions.in_state(self._database, self._lease.workspace_id, state)
+        await rows.expire(self._database, self._lease)
+        return await rows.in_state(self._database, self._lease.workspace_id, state)
 
     async def accept_plan(self, call: ToolCall, plan: str) -> None:
         """Turn the session to building, if the person has just accepted by a button.
@@ -91,7 +93,7 @@ class SessionPerson:
         session = call.caller.session
         if not session:
             return
-        last = await questions.last_of(self._database, self._lease.workspace_id, session)
+        last = await rows.last_of(self._database, self._lease.workspace_id, session)
         answers = list(cast("Mapping[str, Json]", last.answers or {}).values()) if last is not None else []
         if last is None or not last.by_button or ACCEPT not in answers:
             hint = "Ask with ask_user, with an Accept and a Reject button, and go on only when the answer is Accept."
@@ -102,7 +104,7 @@ class SessionPerson:
         event = self._answered.setdefault(question_id, asyncio.Event())
         try:
             while True:
-                question = await questions.get(self._database, self._lease.workspace_id, question_id)
+                question = await rows.get(self._database, self._lease.workspace_id, question_id)
                 if question is None or question.state == "expired" or ((question.expires_at or 0) <= now() and question.state == "pending"):
                     raise TimedOut("nobody answered the question in time", hint="Go on without the answer, or ask again.")
                 if question.state == "answered":
@@ -114,6 +116,20 @@ class SessionPerson:
                     continue
         finally:
             self._answered.pop(question_id, None)
+
+
+def shown_question(question: Question) -> dict[str, Any]:
+    """A question as clients see it."""
+    return {
+        "id": question.id,
+        "session_id": question.session_id,
+        "call_id": question.call_id,
+        "state": question.state,
+        "questions": question.questions,
+        "answers": question.answers,
+        "created_at": iso(question.created_at),
+        "expires_at": None if question.expires_at is None else iso(question.expires_at),
+    }
 
 
 def _check(asked: Mapping[str, JsonObject], answers: Mapping[str, Json]) -> bool:

@@ -15,10 +15,8 @@ from .survey import Surveys
 class Mount:
     """A directory that is held by descriptor, so that moving it does not lead us elsewhere."""
 
-    def __init__(self, name: str, root: Path, mode: MountMode = MountMode.READ_WRITE, *, key: str = "", pool: Pool | None = None) -> None:
+    def __init__(self, name: str, root: Path, mode: MountMode = MountMode.READ_WRITE, *, pool: Pool | None = None) -> None:
         self.name = name
-        # How records know it: a name can mean several folders, as @state does.
-        self.key = key or name
         self.mode = mode
         # Callers may write either: the folder as it was named, or where that leads.
         self.given_root = Path(os.path.abspath(root))

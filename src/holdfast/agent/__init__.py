@@ -1,0 +1,1 @@
+"""Conversations with a model. For now: their rows and their numbered events."""

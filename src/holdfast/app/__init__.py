@@ -1,0 +1,24 @@
+"""The composition root: settings in, a wired Holdfast out."""
+
+from .admin import add_member, add_user, create_token, create_workspace, token_secret
+from .holdfast import Holdfast
+from .platform import Platform
+from .profiles import EVERYTHING, SAFE_ONLY, named_profile
+from .tools import describe_arguments, describe_tools, examine, list_tools
+
+__all__ = [
+    "EVERYTHING",
+    "SAFE_ONLY",
+    "Holdfast",
+    "Platform",
+    "add_member",
+    "add_user",
+    "create_token",
+    "create_workspace",
+    "describe_arguments",
+    "describe_tools",
+    "examine",
+    "list_tools",
+    "named_profile",
+    "token_secret",
+]

@@ -1,0 +1,226 @@
+"""All workspaces of one data folder, and this process's place among those that hold them."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from holdfast.config.settings import Settings
+from holdfast.store import leases, people
+from holdfast.store.database import Database
+from holdfast.store.leases import Node
+from holdfast.store.lockfile import LockFile
+from holdfast.store.opening import open_database
+from holdfast.store.people import Workspace
+from holdfast.tool.registry import Registry
+from holdfast.vocabulary.call import ToolCall
+from holdfast.vocabulary.errors import Busy, Exists, LostLease, NotFound
+from holdfast.vocabulary.events import Event
+from holdfast.vocabulary.outcome import Outcome, Refused
+from holdfast.vocabulary.profile import Profile
+
+from .held import Held, open_held
+from .relay import Relay, pass_on
+from .tools import find_tools
+
+LEASE_SECONDS = 15.0
+WAIT_SECONDS = 5.0
+LOCAL_USER = "local@localhost"
+DATABASE_FILE = "holdfast.db"
+
+log = logging.getLogger(__name__)
+
+
+class Platform:
+    """Workspaces by their ids. The ones that nobody else holds are held here from the first call on."""
+
+    def __init__(self, settings: Settings, database: Database, node: Node, registry: Registry) -> None:
+        self.settings = settings
+        self.database = database
+        self.registry = registry
+        self._node = node
+        self._held: dict[str, Held] = {}
+        self._opening: dict[str, asyncio.Lock] = {}
+        self._locks: dict[str, LockFile] = {}
+        self._extra: dict[str, Mapping[str, str | Path]] = {}
+        self._folders: dict[str, Path] = {}
+        self._watchers: list[Callable[[str, Event], None]] = []
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, settings: Settings) -> AsyncGenerator["Platform"]:
+        """Join those that work on this data folder; leaving gives back every workspace, with all that was promised done.
+
+        Raises:
+            Busy, AccessDenied, NoSpace, Broken: The database cannot be used, and why.
+        """
+        settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        database = await open_database(settings["database_url"] or settings.home / DATABASE_FILE)
+        try:
+            async with Relay.open(settings.home) as relay:
+                node = await leases.join(database, relay.address, seconds=LEASE_SECONDS)
+                platform = cls(settings, database, node, find_tools())
+                relay.answer_with(platform.take_here)
+                beating = asyncio.create_task(platform._beat())
+                try:
+                    yield platform
+                finally:
+                    beating.cancel()
+                    await platform._leave()
+        finally:
+            await database.close()
+
+    async def take(self, workspace_id: str, call: ToolCall, profile: Profile) -> Outcome:
+        """Bring a call to its outcome, here or wherever the workspace is held.
+
+        Raises:
+            Busy: The holder does not answer.
+            NotFound: There is no such workspace.
+        """
+        give_up_at = asyncio.get_running_loop().time() + WAIT_SECONDS
+        while True:
+            try:
+                return await self.take_here(workspace_id, call, profile)
+            except Busy as busy:
+                address = await self._holder(workspace_id)
+                if address is not None:
+                    # Gone just now, or not yet listening: look again.
+                    with contextlib.suppress(ConnectionError, FileNotFoundError):
+                        return await pass_on(self.settings.home, address, workspace_id, call, profile)
+                if asyncio.get_running_loop().time() > give_up_at:
+                    raise busy from None
+            await asyncio.sleep(0.02)
+
+    async def take_here(self, workspace_id: str, call: ToolCall, profile: Profile) -> Outcome:
+        """Bring a call to its outcome in this process.
+
+        Raises:
+            Busy: Another process holds the workspace.
+        """
+        held = await self.hold(workspace_id)
+        outcome = await held.road.take(call, profile)
+        if isinstance(outcome, Refused) and isinstance(outcome.error, LostLease):
+            await self._drop(workspace_id)
+        return outcome
+
+    async def hold(self, workspace_id: str) -> Held:
+        """The workspace, held by this process: taken and recovered if it was not.
+
+        Raises:
+            Busy: Another process holds it.
+            NotFound: There is no such workspace, or its folder is gone.
+        """
+        if (held := self._held.get(workspace_id)) is not None:
+            return held
+        async with self._opening.setdefault(workspace_id, asyncio.Lock()):
+            if (held := self._held.get(workspace_id)) is None:
+                held = self._held[workspace_id] = await self._take(workspace_id)
+            return held
+
+    async def ensure_workspace(self, folder: Path, *, owner_id: str | None = None, name: str = "") -> Workspace:
+        """The workspace of a folder, made when there is none; its owner is the local user unless another is named."""
+        root = str(folder.resolve())
+        found = await people.find_workspace(self.database, root)
+        if found is None:
+            owner = owner_id or (await self.local_user()).id
+            found = await people.add_workspace(self.database, name or folder.resolve().name or "root", root, owner)
+        # Paths may be written as the folder was named, even if that leads elsewhere.
+        self._folders[found.id] = folder
+        return found
+
+    async def local_user(self) -> people.User:
+        """The user of this machine, who needs no account."""
+        return await ensure_local_user(self.database)
+
+    async def check(self) -> None:
+        """Make sure that the database can be written.
+
+        Raises:
+            Busy, NoSpace, AccessDenied: It cannot.
+        """
+        await self.database.write(lambda transaction: transaction.now())
+
+    def mount_also(self, workspace_id: str, mounts: Mapping[str, str | Path]) -> None:
+        """Mount more folders when the workspace is opened, for as long as this process holds it."""
+        self._extra[workspace_id] = mounts
+
+    def watch(self, watcher: Callable[[str, Event], None]) -> None:
+        """Have every event of every workspace told to `watcher`, as it happens."""
+        self._watchers.append(watcher)
+
+    async def _take(self, workspace_id: str) -> Held:
+        row = await people.get_workspace(self.database, workspace_id)
+        if row is None:
+            raise NotFound("there is no such workspace", hint="Check its id.", workspace=workspace_id)
+        lock = self._locks.setdefault(workspace_id, LockFile(self.settings.home / "leases" / f"{workspace_id}.lock"))
+        if self.database.embedded:
+            lock.take()
+        try:
+            lease = await leases.take(self.database, self._node, workspace_id, holder_is_gone=self.database.embedded)
+            stored = await people.list_mounts(self.database, workspace_id)
+            mounts = {
+                **{mount.name: f"{mount.root}:{mount.mode}".removesuffix(":rw") for mount in stored},
+                **self._extra.get(workspace_id, {}),
+            }
+            announce, folder = self._announcer(workspace_id), self._folders.get(workspace_id, Path(row.root))
+            return await open_held(self.settings, self.database, lease, folder, mounts, self.registry, announce)
+        except BaseException:
+            lock.release()
+            raise
+
+    async def _holder(self, workspace_id: str) -> str | None:
+        node = await leases.holder(self.database, workspace_id)
+        return node.address if node is not None and node.id != self._node.id and node.address else None
+
+    def _announcer(self, workspace_id: str) -> Callable[[Event], None]:
+        def announce(event: Event) -> None:
+            for watcher in self._watchers:
+                watcher(workspace_id, event)
+
+        return announce
+
+    async def _beat(self) -> None:
+        """Push our deadline forward; a process that has lost its place gives up what it held and comes back as a new one."""
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 3)
+            try:
+                await leases.renew(self.database, self._node, seconds=LEASE_SECONDS)
+            except LostLease:
+                log.warning("this process has lost its leases; it comes back as a new node")
+                for workspace_id in list(self._held):
+                    await self._drop(workspace_id)
+                self._node = await leases.join(self.database, self._node.address, seconds=LEASE_SECONDS)
+            except Busy as error:
+                log.warning("the lease could not be renewed: %s", error)
+
+    async def _drop(self, workspace_id: str) -> None:
+        held = self._held.pop(workspace_id, None)
+        if held is not None:
+            await held.close()
+        if workspace_id in self._locks:
+            self._locks[workspace_id].release()
+
+    async def _leave(self) -> None:
+        for held in list(self._held.values()):
+            await held.close()
+        self._held.clear()
+        with contextlib.suppress(Busy, LostLease):
+            await leases.leave(self.database, self._node)
+        for lock in self._locks.values():
+            lock.release()
+
+
+async def ensure_local_user(database: Database) -> people.User:
+    """The user of this machine, made when there is none."""
+    found = await people.find_user(database, LOCAL_USER)
+    if found is not None:
+        return found
+    try:
+        return await people.add_user(database, LOCAL_USER, full_name="Local user")
+    except Exists:
+        # Another process was quicker.
+        found = await people.find_user(database, LOCAL_USER)
+        assert found is not None
+        return found

@@ -1,0 +1,78 @@
+"""Keeping records: one row per call in the store, and its copy, one line in the run's log."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from holdfast.dispatch.audit import AuditEntry
+from holdfast.store import audit
+from holdfast.store.columns import now
+from holdfast.store.database import Database
+from holdfast.store.leases import Lease
+from holdfast.store.uuid7 import uuid7
+from holdfast.vocabulary.call import ToolCall
+from holdfast.vocabulary.json import Json
+from holdfast.workspace.author import Author
+from holdfast.workspace.log import LineLog
+from holdfast.workspace.mount import Mount
+from holdfast.workspace.resolve import resolve_now
+
+_LOG = "logs/execution.jsonl"
+
+
+class StoreRecorder:
+    """The row is the truth; the line is there for those who read logs."""
+
+    def __init__(self, database: Database, lease: Lease, state_of: Callable[[str], Mount]) -> None:
+        self._database = database
+        self._lease = lease
+        self._state_of = state_of
+        self._logs: dict[str, LineLog] = {}
+        self._is_good = True
+
+    async def prepare(self, call: ToolCall) -> None:
+        """After a record that could not be made, make sure that the next one can be."""
+        if not self._is_good:
+            await self._database.write(lambda transaction: transaction.now())
+            await self._log(call).check()
+            self._is_good = True
+
+    def author(self, call: ToolCall, given: Json) -> Author:
+        """Who the call's changes are by, and the entry that says that it has started."""
+        caller = call.caller
+        started = audit.Entry(
+            id=uuid7(),
+            workspace_id=self._lease.workspace_id,
+            ts=now(),
+            tool=call.name,
+            outcome=audit.STARTED,
+            epoch=self._lease.epoch,
+            session_id=caller.session,
+            call_id=call.id,
+            agent=caller.agent,
+            user_id=caller.user,
+            input=given,
+        )
+        return Author(call.id, caller.session, caller.user, caller.agent, started)
+
+    async def record(self, entry: AuditEntry, author: object) -> None:
+        """Write the row, and add the line."""
+        self._is_good = False
+        if isinstance(author, Author) and author.audit is not None:
+            finished = replace(
+                author.audit, outcome=entry.outcome, code=entry.code or "", duration_ms=entry.duration_ms, output=entry.output
+            )
+            await audit.record(self._database, finished)
+        await self._log(entry.call).add(json.dumps(entry.line(), ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
+        self._is_good = True
+
+    async def finish(self) -> None:
+        """Wait until every line is written."""
+        for log in self._logs.values():
+            await log.finish()
+
+    def _log(self, call: ToolCall) -> LineLog:
+        run = call.caller.state
+        if run not in self._logs:
+            self._logs[run] = LineLog(resolve_now(self._state_of(run), _LOG, written=f"@state/{_LOG}"))
+        return self._logs[run]

@@ -1,0 +1,46 @@
+"""What can be said without opening a folder: which tools there are, and what the machine has."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.config.home import home_folder
+from holdfast.tool.definition import neutral
+from holdfast.tool.registry import Registry
+from holdfast.tool.tool import Tool
+from holdfast.tool.toolset import find_toolsets
+from holdfast.vocabulary.finding import Finding
+from holdfast.vocabulary.json import JsonObject
+from holdfast.vocabulary.profile import Profile
+from holdfast.workspace.health import examine_machine
+
+from .profiles import named_profile
+
+
+def find_tools() -> Registry:
+    """All tools that come with Holdfast."""
+    return Registry(find_toolsets("holdfast.toolsets"))
+
+
+def list_tools(profile: str | Profile | None = None) -> list[Tool]:
+    """The tools that a model with this profile may see."""
+    chosen = named_profile(profile)
+    return find_tools().list_for_scope(chosen.scope, toolsets=chosen.toolsets or None)
+
+
+def describe_tools(profile: str | Profile | None = None) -> list[dict[str, Any]]:
+    """What a profile's tools are, in the words of their definitions."""
+    return [
+        {**neutral(tool), "toolset": tool.toolset, "category": tool.category.value, "danger": tool.danger.value}
+        for tool in list_tools(profile)
+    ]
+
+
+def describe_arguments(name: str) -> Mapping[str, JsonObject]:
+    """The schemas of a tool's arguments by their names; nothing for a tool that is not there."""
+    tool = find_tools().get(name)
+    return {each.wire_name: each.schema for each in tool.parameters} if tool is not None else {}
+
+
+def examine() -> list[Finding]:
+    """What this machine has of what Holdfast uses."""
+    return examine_machine(home_folder())

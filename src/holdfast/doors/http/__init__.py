@@ -1,0 +1,1 @@
+"""REST: every tool by one address, and the rows around them."""

@@ -1,0 +1,80 @@
+"""What the routes of the door share: the platform, the tokens, and the question who is asking."""
+
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+
+from holdfast.accounts.members import DANGEROUS, Membership, membership
+from holdfast.accounts.tokens import Identity, Tokens
+from holdfast.app import Platform
+from holdfast.vocabulary.errors import Forbidden, InvalidToken
+
+from .replies import Scope
+from .settings import HttpSettings
+
+COOKIE = "access_token"
+
+
+@dataclass(frozen=True)
+class Door:
+    """Everything that a request may need."""
+
+    platform: Platform
+    tokens: Tokens
+    settings: HttpSettings
+    one_time: dict[str, str] = field(default_factory=dict[str, str])
+
+    def identity(self, scope: Scope) -> Identity:
+        """Whose token the request carries: in the header, otherwise in the cookie.
+
+        Raises:
+            InvalidToken: There is none, or it is not good; a bad one in the header is not made good by a cookie.
+        """
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        header = headers.get(b"authorization")
+        if header is not None:
+            kind, _, token = header.decode("latin-1").partition(" ")
+            if kind.casefold() != "bearer":
+                raise InvalidToken("The Authorization header is not a bearer token", hint="Send: Authorization: Bearer <token>")
+            return self.tokens.verify(token.strip())
+        return self.tokens.verify(_cookie(headers.get(b"cookie", b"").decode("latin-1")))
+
+    async def member(self, scope: Scope, workspace_id: str) -> tuple[Identity, Membership]:
+        """Who is asking, as a member of a workspace.
+
+        Raises:
+            InvalidToken: Nobody that we know.
+            Forbidden: No member; it is the same whether or not there is such a workspace.
+        """
+        identity = self.identity(scope)
+        found = await membership(self.platform.database, workspace_id, identity.user_id)
+        if found is None:
+            raise Forbidden("Access forbidden: User is not a member of this workspace")
+        return identity, found
+
+    async def caller(self, scope: Scope, workspace_id: str) -> tuple[Identity, bool]:
+        """Who is asking, and whether they may use tools that change things there.
+
+        Raises:
+            InvalidToken, Forbidden: As in `member`.
+        """
+        identity, member = await self.member(scope, workspace_id)
+        return identity, identity.has_scope(DANGEROUS) and member.has_scope(DANGEROUS)
+
+    async def owner(self, scope: Scope, workspace_id: str) -> Identity:
+        """Who is asking, as an owner of a workspace.
+
+        Raises:
+            InvalidToken, Forbidden: As in `member`, or a member who does not own it.
+        """
+        identity, member = await self.member(scope, workspace_id)
+        if not member.is_owner:
+            raise Forbidden("only an owner may do this")
+        return identity
+
+
+def _cookie(header: str) -> str:
+    try:
+        morsel = SimpleCookie(header).get(COOKIE)
+    except CookieError:
+        morsel = None
+    return morsel.value if morsel is not None else ""

@@ -1,0 +1,134 @@
+"""What every request passes before anything looks at it: host, origin, size; and what every answer gets on its way out.
+
+A cookie on localhost would let any web page drive the tools, so unsafe
+requests that come with a cookie must say that they come from our page.
+"""
+
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
+from urllib.parse import urlsplit
+
+from holdfast.vocabulary.errors import Busy, Forbidden, HoldfastError
+from holdfast.vocabulary.statuses import INTERNAL, TOO_LARGE
+
+from .replies import Headers, Message, Receive, Scope, Send, reply, reply_error
+from .settings import HttpSettings
+
+Asgi: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_SECURITY: Headers = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+# The readable docs bring their own scripts and styles.
+_SOURCES = b"default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
+_POLICY = (b"content-security-policy", _SOURCES)
+
+log = logging.getLogger("holdfast.http")
+
+
+class TooMuch(Exception):
+    """The request has more bytes than we take."""
+
+
+class Guard:
+    """The outermost layer of the door."""
+
+    def __init__(self, inner: Asgi, settings: HttpSettings) -> None:
+        self._inner = inner
+        self._settings = settings
+        self.is_stopping = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._inner(scope, receive, send)
+            return
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        passage = _Passage(scope, receive, send, self._settings.max_request_bytes)
+        try:
+            self._check(scope, headers)
+            await self._inner(scope, passage.receive, passage.send)
+        except TooMuch:
+            message = f"The request has more than {self._settings.max_request_bytes} bytes"
+            await passage.close(TOO_LARGE.number, {"success": False, "error": message, "code": TOO_LARGE.code})
+        except HoldfastError as error:
+            await passage.refuse(error)
+        except Exception:
+            log.exception("request %s broke", passage.id)
+            message = f"This is a fault of the server; it is recorded under {passage.id}"
+            await passage.close(INTERNAL.number, {"success": False, "error": message, "code": INTERNAL.code})
+        finally:
+            passage.record()
+
+    def _check(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
+        host = headers.get(b"host", b"").decode("latin-1")
+        if not self._settings.knows_host(host):
+            raise Forbidden("this server does not go by that name", hint="Use its own address, or add the name to allowed_hosts.")
+        if scope["type"] == "http":
+            if self.is_stopping:
+                raise Busy("the server is stopping", hint="Try again in a moment.")
+            if scope["method"] in _SAFE_METHODS or b"authorization" in headers or b"cookie" not in headers:
+                return
+        origin = headers.get(b"origin")
+        if origin is None and scope["type"] == "websocket" and b"authorization" in headers:
+            return
+        if origin is None or urlsplit(origin.decode("latin-1")).netloc.casefold() != host.casefold():
+            raise Forbidden("the request comes from another page", hint="Send it from this server's own page, or with a bearer token.")
+
+
+class _Passage:
+    """One request on its way in, and its answer on its way out."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, max_bytes: int) -> None:
+        self.id = os.urandom(8).hex()
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._left = max_bytes
+        self._status = 0
+        self._started = time.perf_counter()
+        scope["holdfast.request_id"] = self.id
+
+    async def receive(self) -> Message:
+        """The next piece of the request, as long as there are not too many bytes."""
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._left -= len(message.get("body", b""))
+            if self._left < 0:
+                raise TooMuch
+        return message
+
+    async def send(self, message: Message) -> None:
+        """A piece of the answer, with what every answer has in its head."""
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            policy = [] if self._scope["path"].startswith("/docs") else [_POLICY]
+            message["headers"] = [*message.get("headers", []), *_SECURITY, *policy, (b"x-request-id", self.id.encode())]
+        await self._send(message)
+
+    async def refuse(self, error: HoldfastError) -> None:
+        """Answer with an error, if there is no answer yet."""
+        if self._scope["type"] == "websocket":
+            await self._send({"type": "websocket.close", "code": 4403, "reason": error.message[:100]})
+        elif not self._status:
+            await reply_error(self.send, error)
+
+    async def close(self, status: int, body: object) -> None:
+        """Answer with a status, if there is no answer yet, and close the connection."""
+        if self._scope["type"] == "http" and not self._status:
+            await reply(self.send, status, body, [(b"connection", b"close")])
+
+    def record(self) -> None:
+        """One line of the log; the query, which may hold a token, is left out."""
+        if log.isEnabledFor(logging.INFO):
+            milliseconds = (time.perf_counter() - self._started) * 1000
+            method = self._scope.get("method", "WS")
+            log.info("%s %s %s %d %.1fms", self.id, method, self._scope["path"], self._status, milliseconds)

@@ -1,0 +1,87 @@
+"""Sessions, their events, and the questions that they put to the person."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from holdfast.agent.sessions import Sessions
+from holdfast.dispatch.person import SessionPerson, shown_question
+
+from .door import Door
+from .models import Answers, ChangedSession, Event, NewSession, Question, Session
+from .responses import errors
+
+Number = Annotated[int, Query(ge=0, le=2**53)]
+Many = Annotated[int, Query(ge=1, le=1000)]
+
+
+def session_routes(door: Door) -> APIRouter:
+    """The routes, bound to the door."""
+    routes = APIRouter(prefix="/workspaces/{workspace_id}", tags=["sessions"])
+
+    async def sessions(request: Request, workspace_id: str) -> Sessions:
+        await door.member(request.scope, workspace_id)
+        held = await door.platform.hold(workspace_id)
+        return Sessions(door.platform.database, held.lease)
+
+    async def person(request: Request, workspace_id: str) -> tuple[SessionPerson, str]:
+        identity, _ = await door.member(request.scope, workspace_id)
+        return (await door.platform.hold(workspace_id)).person, identity.user_id
+
+    @routes.get("/sessions", responses=errors(400, 401))
+    async def list_sessions(request: Request, workspace_id: str, limit: Many = 100) -> list[Session]:
+        """The sessions, the last used first."""
+        return [Session(**each) for each in await (await sessions(request, workspace_id)).latest(limit=limit)]
+
+    @routes.post("/sessions", status_code=201, responses=errors(400, 401, 409))
+    async def create_session(request: Request, workspace_id: str, body: NewSession) -> Session:
+        """Make a session, under an id that one may choose."""
+        made = await (await sessions(request, workspace_id)).create(
+            session_id=body.id, title=body.title, mode=body.mode, trust=body.trust, profile=body.profile
+        )
+        return Session(**made)
+
+    @routes.get("/sessions/{session_id}", responses=errors(401, 404))
+    async def get_session(request: Request, workspace_id: str, session_id: str) -> Session:
+        """One session."""
+        return Session(**await (await sessions(request, workspace_id)).get(session_id))
+
+    @routes.patch("/sessions/{session_id}", responses=errors(400, 401, 404))
+    async def change_session(request: Request, workspace_id: str, session_id: str, body: ChangedSession) -> Session:
+        """Set title, mode or trust anew."""
+        found = await sessions(request, workspace_id)
+        return Session(**await found.change(session_id, title=body.title, mode=body.mode, trust=body.trust))
+
+    @routes.delete("/sessions/{session_id}", status_code=204, responses=errors(401, 404))
+    async def delete_session(request: Request, workspace_id: str, session_id: str) -> Response:
+        """Let nobody find the session any more."""
+        await (await sessions(request, workspace_id)).delete(session_id)
+        return Response(status_code=204)
+
+    @routes.get("/sessions/{session_id}/events", responses=errors(400, 401, 404))
+    async def list_events(
+        request: Request, workspace_id: str, session_id: str, after: Number = 0, before: Number | None = None, limit: Many = 1000
+    ) -> list[Event]:
+        """The session's numbered events."""
+        found = await (await sessions(request, workspace_id)).events(session_id, after=after, before=before, limit=limit)
+        return [Event(**each) for each in found]
+
+    @routes.get("/questions", tags=["questions"], responses=errors(400, 401))
+    async def list_questions(
+        request: Request, workspace_id: str, state: Annotated[str, Query(pattern="^(pending|answered|expired)$")] = "pending"
+    ) -> list[Question]:
+        """What the person was asked."""
+        asked, _ = await person(request, workspace_id)
+        return [_question(shown_question(each)) for each in await asked.questions(state)]
+
+    @routes.post("/questions/{question_id}/answer", tags=["questions"], responses=errors(400, 401, 404, 409))
+    async def answer_question(request: Request, workspace_id: str, question_id: str, body: Answers) -> Question:
+        """Answer: each by a button's value, or by its schema."""
+        asked, user_id = await person(request, workspace_id)
+        return _question(shown_question(await asked.answer(question_id, body.answers, by=user_id)))
+
+    return routes
+
+
+def _question(shown: dict[str, Any]) -> Question:
+    return Question(**shown)

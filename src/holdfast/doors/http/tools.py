@@ -1,0 +1,121 @@
+"""POST /workspaces/{id}/tools: any tool by its name. The busiest address, so nothing stands between it and the road."""
+
+import re
+from typing import Any, cast
+from uuid import uuid4
+
+import orjson
+
+from holdfast.accounts.tokens import Identity
+from holdfast.app import EVERYTHING, SAFE_ONLY
+from holdfast.vocabulary.call import Caller, ToolCall
+from holdfast.vocabulary.errors import InvalidArguments, Mistake
+from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.outcome import Done, Outcome
+from holdfast.vocabulary.statuses import BUSY, status_of
+
+from .door import Door
+from .models import ToolAnswer, ToolRequest
+from .replies import Receive, Scope, Send, error_body, reply
+from .responses import errors
+
+ADDRESS = re.compile(r"/api/v1/workspaces/([^/]+)/tools/?")
+_EFFECTS = ("keep", "drop", "hold")
+_STATUS_DIALECTS = ("workspace", "person")
+# Whatever the dialect, these are answered by status.
+_STATUS_CODES = ("unknown_tool", "invalid_arguments", "forbidden", "not_permitted", "unjudgeable", "busy", "lost_lease")
+
+
+class ToolsAddress:
+    """The endpoint, as a plain ASGI application."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send, workspace_id: str) -> None:
+        """Take one call to its answer."""
+        identity, may_endanger = await self._door.caller(scope, workspace_id)
+        asked = _parsed(await _body(receive))
+        call = _call(asked, identity)
+        outcome = await self._door.platform.take(workspace_id, call, EVERYTHING if may_endanger else SAFE_ONLY)
+        status, body = self._answer(call.name, outcome)
+        await reply(send, status, body, [(b"retry-after", b"1")] if status == BUSY.number else [])
+
+    def _answer(self, name: str, outcome: Outcome) -> tuple[int, Any]:
+        tool = self._door.platform.registry.get(name)
+        if isinstance(outcome, Done):
+            by_status = tool is not None and tool.toolset in _STATUS_DIALECTS
+            return 200, outcome.answer.body if by_status else {"success": True, "result": outcome.answer.body, "error": None}
+        status = status_of(outcome.error.code)
+        if tool is not None and tool.toolset in _STATUS_DIALECTS:
+            return status.number, outcome.answer.body
+        if outcome.error.code in _STATUS_CODES:
+            return status.number, error_body(outcome.error)
+        return 200, {"success": False, "result": outcome.answer.body, "error": str(outcome.error)}
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
+    try:
+        asked: Any = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        raise InvalidArguments([Mistake("", "the body is not valid JSON")], hint='Send {"tool": …, "args": {…}}.') from None
+    if not isinstance(asked, dict):
+        raise InvalidArguments([Mistake("", "the body is not a JSON object")], hint='Send {"tool": …, "args": {…}}.')
+    body = cast("dict[str, Any]", asked)
+    if mistakes := _mistakes(body):
+        raise InvalidArguments(mistakes, hint='Send {"tool": …, "args": {…}}.')
+    return body
+
+
+def _mistakes(asked: dict[str, Any]) -> list[Mistake]:
+    found: list[Mistake] = []
+    for name, kind, said in (("tool", str, "text"), ("args", dict, "an object")):
+        if name not in asked:
+            found.append(Mistake(name, "is required"))
+        elif not isinstance(asked[name], kind):
+            found.append(Mistake(name, f"is not {said}"))
+    if not isinstance(asked.get("session_id") or "", str):
+        found.append(Mistake("session_id", "is not text"))
+    if asked.get("effects") is not None and asked["effects"] not in _EFFECTS:
+        found.append(Mistake("effects", f"is not one of {', '.join(_EFFECTS)}"))
+    return found
+
+
+def _call(asked: dict[str, Any], identity: Identity) -> ToolCall:
+    arguments: dict[str, Json] = asked["args"]
+    return ToolCall(str(uuid4()), asked["tool"], arguments, Caller(session=asked.get("session_id") or "", user=identity.user_id))
+
+
+def describe_address(schema: dict[str, Any], address: str) -> None:
+    """Tell of the address in an OpenAPI schema, since no framework knows of it."""
+    models = {model.__name__: model.model_json_schema(ref_template="#/components/schemas/{model}") for model in (ToolRequest, ToolAnswer)}
+    schema["components"]["schemas"].update(models)
+    answers: dict[str, Any] = {"200": _described("What came of the call.", "ToolAnswer")}
+    for status, told in errors(400, 401, 403, 404, 409, 507).items():
+        answers[str(status)] = _described(told["description"], "ErrorBody")
+    schema["paths"].setdefault(address, {})["post"] = {
+        "tags": ["tools"],
+        "summary": "Call a tool",
+        "description": "Runs any tool of any toolset by its name.",
+        "operationId": "call_tool",
+        "parameters": [{"name": "workspace_id", "in": "path", "required": True, "schema": {"type": "string"}}],
+        "requestBody": {"required": True, **_content("ToolRequest")},
+        "responses": dict(sorted(answers.items())),
+    }
+
+
+def _described(description: str, model: str) -> dict[str, Any]:
+    return {"description": description, **_content(model)}
+
+
+def _content(model: str) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{model}"}}}}
+
+
+async def _body(receive: Receive) -> bytes:
+    message = await receive()
+    data = message.get("body", b"")
+    while message.get("more_body"):
+        message = await receive()
+        data += message.get("body", b"")
+    return data
