@@ -182,9 +182,9 @@ DATA = st.lists(st.sampled_from([b"\n", b"a", b"bb\n", b"\r\n", b"ccccccc", "é"
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Generator[Mount]:
+def desktop(tmp_path_factory: pytest.TempPathFactory) -> Generator[Mount]:
     """One mount for all examples of a test."""
-    mount = Mount("shelf", tmp_path_factory.mktemp("shelf"))
+    mount = Mount("desktop", tmp_path_factory.mktemp("desktop"))
     yield mount
     mount.close()
 
@@ -200,14 +200,14 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Generator[Mount]:
     surveyed=st.booleans(),
 )
 async def test_a_slice_is_the_same_as_by_reading_everything(
-    shelf: Mount, data: bytes, lines: Lines, max_bytes: int, whole_lines: bool, small: int, surveyed: bool
+    desktop: Mount, data: bytes, lines: Lines, max_bytes: int, whole_lines: bool, small: int, surveyed: bool
 ) -> None:
-    (shelf.root / "file").write_bytes(data)
+    (desktop.root / "file").write_bytes(data)
     expected = naive(data, lines, max_bytes, whole_lines=whole_lines)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(read_module, "SMALL", small)
         try:
-            part = await read(at(shelf, "file"), lines, max_bytes=max_bytes, whole_lines=whole_lines, surveyed=surveyed)
+            part = await read(at(desktop, "file"), lines, max_bytes=max_bytes, whole_lines=whole_lines, surveyed=surveyed)
         except LineTooLong:
             assert expected is None
             return
