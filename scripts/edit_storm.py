@@ -1,7 +1,6 @@
 """Sixteen clients edit one file with `last_read_hash`: no update may be lost, and no version may be missing."""
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -12,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from running_server import Client, Server, database, running
+from running_server import HOLDFAST, Client, Server, database, environment, running
 
 FILE = "/count.txt"
 
@@ -38,12 +37,9 @@ def edit_until_done(server: Server, left: list[int], lock: threading.Lock, count
 
 def disturb(project: Path, home: Path, url: str | None, stop: threading.Event, counts: "Counter[str]") -> None:
     """Other processes on the same folder, all the while: their calls are passed on."""
-    environ = {**os.environ, "HOLDFAST_HOME": str(home), **({"HOLDFAST_DATABASE_URL": url} if url else {})}
-    words = [sys.executable, "-c", "from holdfast.cli import main; raise SystemExit(main())"]
+    words = [*HOLDFAST, "call", "read", f"path={FILE}", "--project", str(project)]
     while not stop.is_set():
-        done = subprocess.run(
-            [*words, "call", "read", f"path={FILE}", "--project", str(project)], env=environ, capture_output=True, check=False
-        )
+        done = subprocess.run(words, env=environment(home, url), capture_output=True, check=False)
         counts[f"second process: exit {done.returncode}"] += 1
 
 
@@ -71,9 +67,8 @@ def main() -> int:
             stop.set()
             other.join()
             counted = int((project / FILE.strip("/")).read_text())
-            _, found = client.ask(
-                "GET", f"/api/v1/workspaces/{server.workspace_id}/files/{made['result']['file_id']}/versions?limit=100000"
-            )
+            history = f"/api/v1/workspaces/{server.workspace_id}/files/{made['result']['file_id']}/versions"
+            _, found = Client(server).ask("GET", history)
             numbers = [each["number"] for each in found["versions"]]
     whole = sorted(numbers) == list(range(1, given.edits + 2))
     print(f"{given.database}: {given.clients} clients, {given.edits} edits in {time.monotonic() - began:.0f} s, answers {dict(counts)}")

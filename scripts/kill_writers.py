@@ -82,9 +82,8 @@ def check(server: Server, project: Path, run: Run) -> None:
         run.counts["lost"] += not memory.acknowledged <= number <= memory.sent
         memory.acknowledged = memory.sent = number
         status, answer = client.call("read", path=f"/{path}", limit=0)
-        run.counts["disk is not the newest version"] += (
-            status != 200 or answer["result"]["content"] != text or not answer["result"]["synced"]
-        )
+        said = answer["result"] if status == 200 else {}
+        run.counts["disk is not the newest version"] += said.get("content") != text or not said.get("synced")
     run.counts["leftovers"] += sum(1 for found in project.rglob(".holdfast-*") if found.is_file())
 
 

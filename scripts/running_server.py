@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+HOLDFAST = (sys.executable, "-c", "from holdfast.cli import main; raise SystemExit(main())")
+
 
 @dataclass
 class Server:
@@ -56,22 +58,21 @@ class Client:
         return answer.status, json.loads(data) if data else None
 
 
-def start(project: Path, home: Path, database_url: str | None = None) -> Server:
-    """Start a server, and wait until it is ready."""
+def environment(home: Path, database_url: str | None) -> dict[str, str]:
+    """The environment of a process that is to work on this data folder."""
     environ = {**os.environ, "HOLDFAST_HOME": str(home)}
+    # Without compiled files every start would compile everything anew.
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if database_url:
         environ["HOLDFAST_DATABASE_URL"] = database_url
+    return environ
+
+
+def start(project: Path, home: Path, database_url: str | None = None) -> Server:
+    """Start a server, and wait until it is ready."""
+    environ = environment(home, database_url)
     began = time.monotonic()
-    words = [
-        sys.executable,
-        "-c",
-        "from holdfast.cli import main; raise SystemExit(main())",
-        "serve",
-        str(project),
-        "--port",
-        "0",
-        "--json",
-    ]
+    words = [*HOLDFAST, "serve", str(project), "--port", "0", "--json"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environ)
     assert process.stdout is not None
     line = process.stdout.readline()
