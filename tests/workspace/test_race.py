@@ -26,8 +26,8 @@ LEAST_TRIES = 5
 _SWAPPING = """
 import os, sys
 from holdfast.workspace.kernel import RENAME_EXCHANGE, rename_beneath
-root = os.open(sys.argv[1], os.O_PATH)
-while True:
+root, test = os.open(sys.argv[1], os.O_PATH), os.getppid()
+while os.getppid() == test:
     for true, link in (("folder", "folder-link"), ("file.txt", "file-link")):
         rename_beneath(root, true, root, link, flags=RENAME_EXCHANGE)
 """
