@@ -1,6 +1,7 @@
 """Adding lines to a log."""
 
 import asyncio
+import fcntl
 import os
 import stat
 from pathlib import Path
@@ -76,6 +77,17 @@ async def test_a_link_or_anything_but_a_file_takes_no_line(mount: Mount, root: P
         await asyncio.wait_for(append(fifo, b"x"), 5)
 
     assert everything(outside) == {"secret.txt": b"outside\n"}
+
+
+async def test_somebody_who_keeps_the_log_locked_does_not_stop_it(mount: Mount, root: Path) -> None:
+    (root / "log").write_bytes(b"1\n")
+    held = os.open(root / "log", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+
+    await append(at(mount, "log"), b"2")
+
+    os.close(held)
+    assert (root / "log").read_bytes() == b"1\n2\n"
 
 
 async def test_two_lines_are_not_one(mount: Mount, root: Path) -> None:

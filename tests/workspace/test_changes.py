@@ -15,6 +15,7 @@ from holdfast.vocabulary.errors import Busy, Exists, HoldfastError, StaleHash
 from holdfast.workspace import changes as changes_module
 from holdfast.workspace.change import Verb
 from holdfast.workspace.changes import Changes
+from holdfast.workspace.kernel import RENAME_EXCHANGE, rename_beneath
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.write import revise, write
 from tests.promises import carries
@@ -88,7 +89,7 @@ async def test_a_folder_swapped_for_a_link_in_a_race_lets_no_write_out(mount: Mo
     (root / "link").symlink_to(outside)
     place, changes = at(mount, "folder/secret.txt"), Changes()
 
-    with _swapping(root / "folder", root / "link"):
+    with _swapping(root, "folder", "link"):
         for _ in range(300):
             with suppress(HoldfastError):
                 await write(changes, place, b"escaped\n")
@@ -200,17 +201,13 @@ async def test_a_write_cancelled_after_its_record_is_done_whole(mount: Mount, ro
 
 
 @contextmanager
-def _swapping(one: Path, other: Path) -> Generator[None]:
+def _swapping(folder: Path, one: str, other: str) -> Generator[None]:
     """Two entries that change places all the time."""
-    stop = threading.Event()
+    stop, here = threading.Event(), os.open(folder, os.O_PATH)
 
     def swap() -> None:
-        aside = one.with_name("aside")
         while not stop.is_set():
-            with suppress(OSError):
-                one.rename(aside)
-                other.rename(one)
-                aside.rename(other)
+            rename_beneath(here, one, here, other, flags=RENAME_EXCHANGE)
 
     thread = threading.Thread(target=swap)
     thread.start()
@@ -219,6 +216,7 @@ def _swapping(one: Path, other: Path) -> Generator[None]:
     finally:
         stop.set()
         thread.join()
+        os.close(here)
 
 
 @contextmanager

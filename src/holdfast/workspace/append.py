@@ -5,7 +5,9 @@ What a full disk or a power cut left of a line is ended by the next one.
 """
 
 import errno
+import fcntl
 import os
+import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -16,6 +18,8 @@ from .place import Place
 from .stage import give_to_owner_of
 
 _MODE: Final = 0o600
+_PATIENCE_SECONDS: Final = 1.0
+_PAUSE_SECONDS: Final = 0.0005
 _AS_LOG: Final = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
 
 
@@ -82,8 +86,30 @@ def _open_existing(place: Place, folder: Folder) -> int:
 
 
 def _write(log: int, line: bytes) -> None:
-    size = os.fstat(log).st_size
-    torn = size > 0 and os.pread(log, 1, size - 1) != b"\n"
+    # A line that is just being written looks like one that was cut short, so it is waited for.
+    torn = _locked(log) and _is_torn(log)
     whole = (b"\n" if torn else b"") + line + b"\n"
     if os.write(log, whole) < len(whole):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _is_torn(log: int) -> bool:
+    size = os.fstat(log).st_size
+    return size > 0 and os.pread(log, 1, size - 1) != b"\n"
+
+
+def _locked(log: int) -> bool:
+    """Whether nobody else writes while we have the file open; somebody who stops with the lock does not stop us."""
+    give_up_at = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > give_up_at:
+                return False
+            time.sleep(_PAUSE_SECONDS)
+        except OSError:
+            # A file system that has no locks.
+            return False
+        else:
+            return True
