@@ -3,13 +3,16 @@
 import argparse
 import asyncio
 import tempfile
+import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
 from . import subjects
 from .bench import Bench
+from .measure import processor_seconds
 from .row import Row
 from .table import as_json, machine, table
 
@@ -17,11 +20,9 @@ from .table import as_json, machine, table
 def main() -> None:
     """Read the arguments, run, print."""
     given = _parser().parse_args()
-    if given.folder is not None:
-        rows = asyncio.run(_measured(Bench(given.folder, given.quick), given.only))
-    else:
-        with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
-            rows = asyncio.run(_measured(Bench(Path(folder), given.quick), given.only))
+    clock = processor_seconds if given.cpu else time.perf_counter
+    with nullcontext(given.folder) if given.folder else tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+        rows = asyncio.run(_measured(Bench(Path(folder), given.quick, clock), given.only))
     print(as_json(rows, quick=given.quick) if given.json else _report(rows, quick=given.quick))
 
 
@@ -44,6 +45,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Our figures beside the floors and the peers, in one table.")
     parser.add_argument("--only", action="append", choices=_names(), default=[], help="measure this subject; can be given again")
     parser.add_argument("--quick", action="store_true", help="small data: to see that it works, not to judge")
+    parser.add_argument(
+        "--cpu", action="store_true", help="count processor time, not the clock: a second look on a busy machine"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--folder", type=Path, help="keep the data here for the next run, instead of a temporary folder")
     return parser

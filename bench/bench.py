@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from holdfast import Holdfast
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Done
 
-from .measure import Work, interleaved
+from .measure import Clock, Work, interleaved
 from .row import Row
 
 _ROUNDS = 7
@@ -27,6 +28,7 @@ class Bench:
 
     folder: Path
     quick: bool
+    clock: Clock = time.perf_counter
 
     def say(self, text: str) -> None:
         """Tell a waiting person what is going on."""
@@ -52,7 +54,7 @@ class Bench:
         everybody = {"ours": ours} if floor_work is None else {"ours": ours, "floor": floor_work}
         everybody.update({f"peer {name}": work for name, work in peers.items()})
         everybody.update({f"part {name}": work for name, work in parts.items()})
-        seconds = await interleaved(everybody, rounds=rounds, times=times)
+        seconds = await interleaved(everybody, rounds=rounds, times=times, clock=self.clock)
         return Row(
             what,
             seconds["ours"],
