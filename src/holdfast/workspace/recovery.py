@@ -29,9 +29,6 @@ from .sweep_contents import sweep_contents
 
 log = logging.getLogger(__name__)
 
-# The kernel's clock for files ticks behind the one that tells the time.
-_TICK_SECONDS = 0.02
-
 
 @dataclass
 class RecoveryReport:
@@ -56,7 +53,7 @@ async def recover(ledger: VersionLedger, mounts: Mapping[str, Mount], *, state_o
     """
     started, report, records = time.perf_counter(), RecoveryReport(), ledger.records
     writable = [mount for mount in mounts.values() if mount.mode is not MountMode.READ_ONLY]
-    sweeping = asyncio.gather(*(sweep(mount, older_than_seconds=_TICK_SECONDS) for mount in writable))
+    sweeping = asyncio.gather(*(sweep(mount, older_than_seconds=0) for mount in writable))
     try:
         for version, row in await _in_order(records):
             mount = _mount(records, version, mounts, state_of)

@@ -6,6 +6,7 @@ import stat
 import time
 from contextlib import suppress
 
+from .gate import Again, Gate
 from .kernel import open_beneath
 from .mount import Mount
 from .sight import OWN_TEMPORARY
@@ -16,8 +17,9 @@ _OURS = re.compile(re.escape(OWN_TEMPORARY) + r"[0-9a-f]{16}")
 async def sweep(mount: Mount, *, older_than_seconds: float) -> int:
     """Remove our own temporaries that nobody has touched for so long, and return how many there were.
 
-    Some may belong to another process that is still at work, so the age
-    must be more than any write takes.
+    Some may belong to another process that is still at work: whatever
+    folder it has locked is left alone. Where folders cannot be locked the
+    age must be more than any write takes.
     """
     return await mount.pool.run(_sweep, mount, time.time() - older_than_seconds)
 
@@ -39,13 +41,13 @@ def _sweep(mount: Mount, before: float) -> int:
 def _sweep_one(folder: int, path: str, before: float, folders: list[str]) -> int:
     with os.scandir(folder) as entries:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    swept = 0
-    for name, is_directory in found:
-        if _OURS.fullmatch(name) is not None:
-            swept += _removed(folder, name, before)
-        elif is_directory:
-            folders.append(f"{path}/{name}" if path else name)
-    return swept
+    folders += [f"{path}/{name}" if path else name for name, is_directory in found if is_directory and _OURS.fullmatch(name) is None]
+    ours = [name for name, _ in found if _OURS.fullmatch(name) is not None]
+    if not ours:
+        return 0
+    with suppress(Again), Gate().entered(folder):
+        return sum(_removed(folder, name, before) for name in ours)
+    return 0
 
 
 def _removed(folder: int, name: str, before: float) -> bool:
