@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.store.database import Database
 from holdfast.store.leases import Lease
-from holdfast.workspace import kernel
+from holdfast.workspace import kernel, settling
 from holdfast.workspace.mount import Mount
 from tests.store.conftest import address, database, lease, postgres_server, postgres_url, sqlite_url
 from tests.workspace.shelf import Shelf, opened_shelf
@@ -40,8 +40,9 @@ def mount(root: Path) -> Generator[Mount]:
 
 
 @pytest.fixture
-async def shelf(mount: Mount, database: Database, lease: Lease, tmp_path: Path) -> AsyncGenerator[Shelf]:
-    """The mounted folder with a store behind it, once on SQLite and once on PostgreSQL."""
+async def shelf(mount: Mount, database: Database, lease: Lease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Shelf]:
+    """The mounted folder with a store behind it, once on SQLite and once on PostgreSQL; nothing is settled unless a test says so."""
+    monkeypatch.setattr(settling, "PAUSE_SECONDS", 600)
     async with opened_shelf(mount, database, lease, tmp_path / "content") as shelf:
         yield shelf
 

@@ -6,11 +6,11 @@ import multiprocessing
 import os
 import re
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from holdfast.vocabulary.errors import Busy, StaleHash
+from holdfast.vocabulary.errors import Busy, NotFound, StaleHash
 from holdfast.workspace.append import append
 from holdfast.workspace.change import Change, Ticket
 from holdfast.workspace.changes import Changes
@@ -70,6 +70,11 @@ def writing_process(root: Path, acknowledged: Path) -> ForkServerProcess:
 def appending_process(root: Path, name: str, mark: str, times: int) -> ForkServerProcess:
     """A process that adds long lines to a log."""
     return _PROCESSES.Process(target=_append_lines, args=(root, name, mark, times))
+
+
+def versioning_process(root: Path, address: str, workspace_id: str, content_folder: Path, acknowledged: Path) -> ForkServerProcess:
+    """Four writers in one process that holds the workspace, each of a file of its own, until it is killed."""
+    return _PROCESSES.Process(target=_version_for_ever, args=(root, address, workspace_id, content_folder, acknowledged))
 
 
 def generation(number: int) -> bytes:
@@ -154,6 +159,35 @@ def _write_for_ever(root: Path, acknowledged: Path) -> None:
             number += 1
             await write(changes, at(mount, "a/b/file"), generation(number), parents=True)
             os.write(log, b"%d\n" % number)
+
+    log = os.open(acknowledged, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    with mounted(root) as mount:
+        asyncio.run(run(mount, log))
+
+
+def _version_for_ever(root: Path, address: str, workspace_id: str, content_folder: Path, acknowledged: Path) -> None:
+    from holdfast.store.opening import open_database
+    from tests.workspace.shelf import Shelf, shelved, taken_over
+
+    async def write_on(shelf: Shelf, name: str, log: int) -> None:
+        moved, file = at(shelf.mount, f"{name}/moved"), at(shelf.mount, f"{name}/file")
+        with suppress(NotFound):
+            await shelf.files.relocate(moved, file)
+        number = number_of(_read(root / file.path)) or 0 if (root / file.path).exists() else 0
+        while True:
+            number += 1
+            await shelf.files.write(file, generation(number))
+            os.write(log, f"{name} {number}\n".encode())
+            if number % 5 == 0:
+                await shelf.files.relocate(file, moved)
+                await shelf.files.relocate(moved, file)
+
+    async def run(mount: Mount, log: int) -> None:
+        database = await open_database(address)
+        shelf = shelved(mount, database, await taken_over(database, workspace_id), content_folder)
+        await shelf.crash_and_recover()
+        shelf = shelved(mount, database, await taken_over(database, workspace_id), content_folder)
+        await asyncio.gather(*(write_on(shelf, name, log) for name in ("a", "b", "c", "d")))
 
     log = os.open(acknowledged, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     with mounted(root) as mount:
