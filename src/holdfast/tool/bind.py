@@ -92,7 +92,7 @@ def plain_name(name: str) -> str:
 def _validate(tool: Tool, named: Mapping[str, Json]) -> None:
     given = [(parameter, named[parameter.name]) for parameter in tool.parameters if parameter.name in named]
     flaws = {parameter.wire_name: flaw for parameter, value in given if (flaw := _flaw(parameter, value))}
-    sound = {parameter.wire_name: value for parameter, value in given if parameter.wire_name not in flaws}
+    sound = {parameter.wire_name: _judged(value) for parameter, value in given if parameter.wire_name not in flaws}
     mistakes = [Mistake(name, flaw) for name, flaw in flaws.items()]
     mistakes += [mistake for error in tool.validator.iter_errors(sound) if (mistake := _mistake(error)).argument not in flaws]
     if mistakes:
@@ -106,6 +106,13 @@ def _flaw(parameter: Parameter, value: Json) -> str | None:
     if parameter.asks is not None and all(isinstance(text, str) for text in texts):
         return None
     return flaw_in(value)
+
+
+def _judged(value: Json) -> Json:
+    """What the schema is shown of a value: a path's text may have half a character in it, and the validator would stumble."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    return [_judged(each) for each in value] if isinstance(value, list) else value
 
 
 def _mistake(error: Any) -> Mistake:
