@@ -82,7 +82,7 @@ def check(server: Server, project: Path, run: Run) -> None:
         run.counts["lost"] += not memory.acknowledged <= number <= memory.sent
         memory.acknowledged = memory.sent = number
         status, answer = client.call("read", path=f"/{path}", limit=0)
-        said = answer["result"] if status == 200 else {}
+        said: dict[str, object] = answer["result"] if status == 200 else {}
         run.counts["disk is not the newest version"] += said.get("content") != text or not said.get("synced")
     run.counts["leftovers"] += sum(1 for found in project.rglob(".holdfast-*") if found.is_file())
 
