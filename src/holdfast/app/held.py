@@ -1,7 +1,9 @@
 """One workspace that this process holds: recovered, its mounts open, its road ready."""
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.config.settings import Settings
@@ -12,7 +14,10 @@ from holdfast.store.database import Database
 from holdfast.store.leases import Lease
 from holdfast.tool.context import Surroundings
 from holdfast.tool.registry import Registry
+from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.events import Event
+from holdfast.vocabulary.outcome import Outcome
+from holdfast.vocabulary.profile import Profile
 from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.workspace.changes import Changes
 from holdfast.workspace.ledger import VersionLedger
@@ -22,8 +27,11 @@ from holdfast.workspace.recovery import recover
 from .mounts import OpenMounts, own_paths
 from .recorder import StoreRecorder
 
+# Longer than a tool may take by default, so that what runs is finished.
+_FINISH_SECONDS = 65.0
 
-@dataclass(frozen=True)
+
+@dataclass
 class Held:
     """What there is of a workspace while it is held."""
 
@@ -34,9 +42,26 @@ class Held:
     _changes: Changes
     _ledger: VersionLedger
     _recorder: StoreRecorder
+    _running: int = 0
+    _idle: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def take(self, call: ToolCall, profile: Profile) -> Outcome:
+        """Bring a call along the road."""
+        self._running += 1
+        try:
+            return await self.road.take(call, profile)
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
 
     async def close(self) -> None:
-        """Finish what was promised, then give everything back."""
+        """Finish what runs and what was promised, then give everything back."""
+        self.person.leave()
+        if self._running:
+            self._idle.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._idle.wait(), _FINISH_SECONDS)
         await self._changes.finish()
         await self._ledger.close()
         await self._recorder.finish()

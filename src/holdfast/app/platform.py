@@ -10,19 +10,19 @@ from pathlib import Path
 from holdfast.config.settings import Settings
 from holdfast.store import leases, people
 from holdfast.store.database import Database
-from holdfast.store.leases import Node
+from holdfast.store.leases import Lease, Node
 from holdfast.store.lockfile import LockFile
 from holdfast.store.opening import open_database
 from holdfast.store.people import Workspace
 from holdfast.tool.registry import Registry
 from holdfast.vocabulary.call import ToolCall
-from holdfast.vocabulary.errors import Busy, Exists, LostLease, NotFound
+from holdfast.vocabulary.errors import Busy, Exists, HoldfastError, LostLease, NotFound
 from holdfast.vocabulary.events import Event
-from holdfast.vocabulary.outcome import Outcome, Refused
+from holdfast.vocabulary.outcome import Done, Outcome
 from holdfast.vocabulary.profile import Profile
 
 from .held import Held, open_held
-from .relay import Relay, pass_on
+from .relay import Relay, is_gone, pass_on, sweep
 from .tools import find_tools
 
 LEASE_SECONDS = 15.0
@@ -36,11 +36,15 @@ log = logging.getLogger(__name__)
 class Platform:
     """Workspaces by their ids. The ones that nobody else holds are held here from the first call on."""
 
-    def __init__(self, settings: Settings, database: Database, node: Node, registry: Registry) -> None:
+    def __init__(self, settings: Settings, database: Database, node: Node, registry: Registry, *, lease_seconds: float) -> None:
         self.settings = settings
         self.database = database
         self.registry = registry
         self._node = node
+        self._lease_seconds = lease_seconds
+        self._closing: set[str] = set()
+        self._dropping: set[asyncio.Task[None]] = set()
+        self._is_leaving = False
         self._held: dict[str, Held] = {}
         self._opening: dict[str, asyncio.Lock] = {}
         self._locks: dict[str, LockFile] = {}
@@ -50,7 +54,7 @@ class Platform:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, settings: Settings) -> AsyncGenerator["Platform"]:
+    async def open(cls, settings: Settings, *, lease_seconds: float = LEASE_SECONDS) -> AsyncGenerator["Platform"]:
         """Join those that work on this data folder; leaving gives back every workspace, with all that was promised done.
 
         Raises:
@@ -60,8 +64,8 @@ class Platform:
         database = await open_database(settings["database_url"] or settings.home / DATABASE_FILE)
         try:
             async with Relay.open(settings.home) as relay:
-                node = await leases.join(database, relay.address, seconds=LEASE_SECONDS)
-                platform = cls(settings, database, node, find_tools())
+                node = await leases.join(database, relay.address, seconds=lease_seconds)
+                platform = cls(settings, database, node, find_tools(), lease_seconds=lease_seconds)
                 relay.answer_with(platform.take_here)
                 beating = asyncio.create_task(platform._beat())
                 try:
@@ -86,8 +90,8 @@ class Platform:
             except Busy as busy:
                 address = await self._holder(workspace_id)
                 if address is not None:
-                    # Gone just now, or not yet listening: look again.
-                    with contextlib.suppress(ConnectionError, FileNotFoundError):
+                    # Gone just now: look again.
+                    with contextlib.suppress(OSError):
                         return await pass_on(self.settings.home, address, workspace_id, call, profile)
                 if asyncio.get_running_loop().time() > give_up_at:
                     raise busy from None
@@ -100,9 +104,11 @@ class Platform:
             Busy: Another process holds the workspace.
         """
         held = await self.hold(workspace_id)
-        outcome = await held.road.take(call, profile)
-        if isinstance(outcome, Refused) and isinstance(outcome.error, LostLease):
-            await self._drop(workspace_id)
+        outcome = await held.take(call, profile)
+        if not isinstance(outcome, Done) and isinstance(outcome.error, LostLease):
+            dropping = asyncio.create_task(self._drop(workspace_id, held))
+            self._dropping.add(dropping)
+            dropping.add_done_callback(self._dropping.discard)
         return outcome
 
     async def hold(self, workspace_id: str) -> Held:
@@ -115,6 +121,8 @@ class Platform:
         if (held := self._held.get(workspace_id)) is not None:
             return held
         async with self._opening.setdefault(workspace_id, asyncio.Lock()):
+            if self._is_leaving or workspace_id in self._closing:
+                raise Busy("this process is giving the workspace back", hint="Try again in a moment.")
             if (held := self._held.get(workspace_id)) is None:
                 held = self._held[workspace_id] = await self._take(workspace_id)
             return held
@@ -146,6 +154,11 @@ class Platform:
         """Mount more folders when the workspace is opened, for as long as this process holds it."""
         self._extra[workspace_id] = mounts
 
+    def stop_waiting(self) -> None:
+        """Let no call wait for a person any longer, since this process is about to end; what they were asked stays."""
+        for held in self._held.values():
+            held.person.leave()
+
     def watch(self, watcher: Callable[[str, Event], None]) -> None:
         """Have every event of every workspace told to `watcher`, as it happens."""
         self._watchers.append(watcher)
@@ -158,7 +171,7 @@ class Platform:
         if self.database.embedded:
             lock.take()
         try:
-            lease = await leases.take(self.database, self._node, workspace_id, holder_is_gone=self.database.embedded)
+            lease = await self._lease(workspace_id)
             stored = await people.list_mounts(self.database, workspace_id)
             mounts = {
                 **{mount.name: f"{mount.root}:{mount.mode}".removesuffix(":rw") for mount in stored},
@@ -169,6 +182,17 @@ class Platform:
         except BaseException:
             lock.release()
             raise
+
+    async def _lease(self, workspace_id: str) -> Lease:
+        try:
+            return await leases.take(self.database, self._node, workspace_id, holder_is_gone=self.database.embedded)
+        except Busy as busy:
+            # A holder that was killed has left its deadline behind; there is no need to wait for that when we can see it.
+            holder, address = busy.facts.get("holder"), busy.facts.get("address")
+            if not isinstance(holder, str) or not isinstance(address, str) or not await is_gone(self.settings.home, address):
+                raise
+        await leases.declare_gone(self.database, holder)
+        return await leases.take(self.database, self._node, workspace_id)
 
     async def _holder(self, workspace_id: str) -> str | None:
         node = await leases.holder(self.database, workspace_id)
@@ -182,31 +206,45 @@ class Platform:
         return announce
 
     async def _beat(self) -> None:
-        """Push our deadline forward; a process that has lost its place gives up what it held and comes back as a new one."""
+        """Push our deadline forward, whatever happens."""
+        with contextlib.suppress(HoldfastError, OSError):
+            await sweep(self.settings.home, await leases.addresses(self.database))
         while True:
-            await asyncio.sleep(LEASE_SECONDS / 3)
+            await asyncio.sleep(self._lease_seconds / 3)
             try:
-                await leases.renew(self.database, self._node, seconds=LEASE_SECONDS)
-            except LostLease:
-                log.warning("this process has lost its leases; it comes back as a new node")
-                for workspace_id in list(self._held):
-                    await self._drop(workspace_id)
-                self._node = await leases.join(self.database, self._node.address, seconds=LEASE_SECONDS)
-            except Busy as error:
+                await self._renew()
+            except HoldfastError as error:
                 log.warning("the lease could not be renewed: %s", error)
 
-    async def _drop(self, workspace_id: str) -> None:
-        held = self._held.pop(workspace_id, None)
-        if held is not None:
+    async def _renew(self) -> None:
+        """Push our deadline forward; give up what we have lost, and come back as a new node when we are not known any more."""
+        held = dict(self._held)
+        try:
+            kept = await leases.renew(self.database, self._node, seconds=self._lease_seconds)
+        except LostLease:
+            log.warning("this process has lost its place; it comes back as a new node")
+            self._node = await leases.join(self.database, self._node.address, seconds=self._lease_seconds)
+            kept = []
+        lost = [(workspace_id, each) for workspace_id, each in held.items() if each.lease not in kept]
+        await asyncio.gather(*(self._drop(workspace_id, each) for workspace_id, each in lost))
+
+    async def _drop(self, workspace_id: str, held: Held) -> None:
+        """Give up a workspace that we have lost. Until what still runs there is over, it is not taken again."""
+        if self._held.get(workspace_id) is not held:
+            return
+        del self._held[workspace_id]
+        self._closing.add(workspace_id)
+        try:
             await held.close()
-        if workspace_id in self._locks:
+        finally:
             self._locks[workspace_id].release()
+            self._closing.discard(workspace_id)
 
     async def _leave(self) -> None:
-        for held in list(self._held.values()):
-            await held.close()
+        self._is_leaving = True
+        await asyncio.gather(*(held.close() for held in self._held.values()), *self._dropping)
         self._held.clear()
-        with contextlib.suppress(Busy, LostLease):
+        with contextlib.suppress(HoldfastError):
             await leases.leave(self.database, self._node)
         for lock in self._locks.values():
             lock.release()

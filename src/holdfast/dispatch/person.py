@@ -17,7 +17,7 @@ from holdfast.store.database import Database
 from holdfast.store.leases import Lease
 from holdfast.store.questions import Question
 from holdfast.vocabulary.call import ToolCall
-from holdfast.vocabulary.errors import InvalidArguments, Mistake, NotFound, NotPermitted, TimedOut
+from holdfast.vocabulary.errors import Busy, InvalidArguments, Mistake, NotFound, NotPermitted, TimedOut
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.moments import iso
@@ -34,6 +34,7 @@ class SessionPerson:
         self._lease = lease
         self._question_seconds = question_seconds
         self._answered: dict[str, asyncio.Event] = {}
+        self._has_left = False
 
     async def mode(self, session: str) -> Mode:
         """The mode of a session; without one it is build.
@@ -100,6 +101,12 @@ class SessionPerson:
             raise NotPermitted(f"the person has not accepted {plan} by the button", hint=hint, plan=plan)
         await sessions.change(self._database, self._lease, session, mode=Mode.BUILD.value)
 
+    def leave(self) -> None:
+        """Let nobody wait here any longer; the questions stay, for the next process that holds the workspace."""
+        self._has_left = True
+        for event in self._answered.values():
+            event.set()
+
     async def _answer_to(self, question_id: str) -> Json:
         event = self._answered.setdefault(question_id, asyncio.Event())
         try:
@@ -109,6 +116,8 @@ class SessionPerson:
                     raise TimedOut("nobody answered the question in time", hint="Go on without the answer, or ask again.")
                 if question.state == "answered":
                     return question.answers
+                if self._has_left:
+                    raise Busy("the question is pending, and nobody waits for it here any more", hint="It can still be answered.")
                 # Another process may have taken the answer, so look now and then.
                 try:
                     await asyncio.wait_for(event.wait(), _LOOK_AGAIN_SECONDS)

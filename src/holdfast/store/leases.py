@@ -84,6 +84,16 @@ async def take(database: Database, node: Node, workspace_id: str, *, holder_is_g
     return await database.write(lambda transaction: _take(transaction, node, workspace_id, holder_is_gone=holder_is_gone))
 
 
+async def declare_gone(database: Database, node_id: str) -> None:
+    """End a node's time, for a caller that knows that its process has ended."""
+    await database.write(lambda transaction: transaction.run("UPDATE nodes SET deadline = 0 WHERE id = :id", {"id": node_id}))
+
+
+async def addresses(database: Database) -> set[str]:
+    """Where every node that is still known is or was to be found."""
+    return {row[0] for row in await database.rows("SELECT address FROM nodes")}
+
+
 async def release(database: Database, lease: Lease) -> None:
     """Give one lease back; without effect when it was lost."""
     values = {"workspace_id": lease.workspace_id, "epoch": lease.epoch}
