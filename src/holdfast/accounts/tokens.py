@@ -98,7 +98,7 @@ class Tokens:
                 server=str(claims.get("server", "")),
             )
         # A token is a stranger's text: whatever is wrong with it, it is not good.
-        except (PyJWTError, ValueError, TypeError, RecursionError):
+        except (PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
             raise _invalid() from None
         if identity.server and identity.server != self._server:
             raise _invalid()

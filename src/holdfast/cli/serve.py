@@ -2,17 +2,17 @@
 
 import asyncio
 import json
-import logging
 import secrets
 import sys
 from collections.abc import Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from holdfast.accounts.tokens import Tokens
 from holdfast.app import Platform, token_secret
 from holdfast.config.settings import Settings, load_settings
-from holdfast.vocabulary.errors import InvalidSetting
+from holdfast.vocabulary.errors import Busy, InvalidSetting, NotFound
 
 from .parser import Parser, parse_mounts
 
@@ -27,15 +27,22 @@ def main(words: list[str]) -> int:
     parser.add_argument("--host", help="where to listen (default: 127.0.0.1); a public one needs HOLDFAST_JWT_SECRET")
     parser.add_argument("--port", type=int, help="the port (default: 3000, or the next free one); 0 picks any")
     parser.add_argument("--profile", metavar="NAME", help="the profile of new sessions")
+    parser.add_argument("--model", metavar="PROVIDER/NAME", help="the model of new sessions")
+    parser.add_argument("--trust", metavar="T", help="the trust of new sessions: supervised, guided or autonomous")
     parser.add_argument("--mount", action="append", default=[], metavar="NAME=DIR[:ro]", help="one more folder, as @NAME")
     parser.add_argument("--json", action="store_true", help="say the address and a token as one JSON line when ready")
     parser.add_argument("--no-open", action="store_true", help="accepted for scripts: no browser is opened in any case")
-    parser.add_argument("--verbose", action="store_true", help="log every request")
+    parser.add_argument("--verbose", action="store_true", help="log every request, also to a terminal")
     given = parser.parse_args(words)
-    logging.basicConfig(level=logging.INFO if given.verbose else logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    settings = load_settings(Path(given.folder), given={"host": given.host, "port": given.port, "profile": given.profile})
+    folder, mounts = Path(given.folder), parse_mounts(parser, given.mount)
+    if not folder.is_dir():
+        raise NotFound(f"there is no folder {folder}", hint="Create it, or name another.")
+    settings = load_settings(folder, given={name: getattr(given, name) for name in ("host", "port", "profile", "model", "trust")})
     _check_public(settings)
-    _run(_serve(Path(given.folder), settings, parse_mounts(parser, given.mount), as_json=given.json, chosen_port=given.port is not None))
+    from holdfast.doors.http.logs import logs_to
+
+    with logs_to(sys.stderr, verbose=given.verbose):
+        _run(_serve(folder, settings, mounts, as_json=given.json, chosen_port=given.port is not None))
     return 0
 
 
@@ -48,12 +55,12 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
     host = settings["host"]
     listening = listen(host, settings["port"], or_next=not chosen_port)
     port = listening.getsockname()[1]
-    if port != settings["port"] and settings["port"] and not as_json:
+    if port != settings["port"] and settings["port"]:
         print(f"port {settings['port']} is taken, so this is {port}", file=sys.stderr)
     async with Platform.open(settings) as platform:
         workspace = await platform.ensure_workspace(folder)
         platform.mount_also(workspace.id, mounts)
-        await platform.hold(workspace.id)
+        await _hold(platform, workspace.id, mounts)
         tokens = Tokens(token_secret(settings), server=secrets.token_hex(16))
         user = await platform.local_user()
         bearer = tokens.issue(user.id, user.email, seconds=_YEAR, only_here=True)
@@ -65,7 +72,18 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
         door.one_time[once] = bearer
         base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         told = {"url": f"{base}/?token={once}", "token": bearer, "workspace_id": workspace.id, "user": user.email, "sandbox_tier": 0}
-        await serve(build(door), listening, lambda: _say(told, base, folder, as_json=as_json))
+        say = partial(_say, told, base, folder, as_json=as_json)
+        await serve(build(door), listening, on_ready=say, on_stop=platform.stop_waiting)
+
+
+async def _hold(platform: Platform, workspace_id: str, mounts: dict[str, str]) -> None:
+    """Take the workspace now, so that it is ready; when another process has it, calls are passed on there."""
+    try:
+        await platform.hold(workspace_id)
+    except Busy:
+        if mounts:
+            raise
+        print("another process holds this folder's workspace, so calls are passed on to it", file=sys.stderr)
 
 
 def _say(told: dict[str, Any], base: str, folder: Path, *, as_json: bool) -> None:

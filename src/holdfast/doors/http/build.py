@@ -10,13 +10,13 @@ from starlette.exceptions import HTTPException
 
 from holdfast import __version__
 from holdfast.vocabulary.errors import HoldfastError, InvalidArguments, Mistake, NotFound
-from holdfast.vocabulary.statuses import status_of
+from holdfast.vocabulary.statuses import INTERNAL, VALIDATION, status_of
 
 from .door import COOKIE, Door
 from .files import file_routes
 from .guard import Asgi, Guard
 from .health import health_routes
-from .replies import Receive, Scope, Send, error_body
+from .replies import Receive, Scope, Send, error_body, fault_body
 from .sessions import session_routes
 from .tools import ADDRESS, ToolsAddress, describe_address
 from .workspaces import workspace_routes
@@ -36,6 +36,7 @@ def build(door: Door) -> Guard:
     app.add_exception_handler(HoldfastError, _told)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _broke)
     app.openapi = lambda: _openapi(app)
     _add_page(app, door)
     return Guard(_Switch(app, ToolsAddress(door)), door.settings)
@@ -85,8 +86,14 @@ async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return await _told(request, NotFound("there is no such address", hint="See /docs."))
-    body: dict[str, Any] = {"success": False, "error": str(error.detail), "code": "VALIDATION_ERROR"}
+    code = "METHOD_NOT_ALLOWED" if error.status_code == 405 else VALIDATION.code
+    body: dict[str, Any] = {"success": False, "error": str(error.detail), "code": code}
     return JSONResponse(body, error.status_code, error.headers)
+
+
+async def _broke(request: Request, _error: Exception) -> Response:
+    """The framework raises it again after this, and the guard writes it down."""
+    return JSONResponse(fault_body(request.scope), INTERNAL.number)
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from http.cookies import CookieError, SimpleCookie
 
 from holdfast.accounts.members import DANGEROUS, Membership, membership
 from holdfast.accounts.tokens import Identity, Tokens
+from holdfast.accounts.workspaces import Person, Workspaces
 from holdfast.app import Platform
 from holdfast.vocabulary.errors import Forbidden, InvalidToken
 
@@ -38,16 +39,30 @@ class Door:
             return self.tokens.verify(token.strip())
         return self.tokens.verify(_cookie(headers.get(b"cookie", b"").decode("latin-1")))
 
+    @property
+    def workspaces(self) -> Workspaces:
+        """The workspaces and users that there are."""
+        return Workspaces(self.platform.database, self.platform.settings.home)
+
+    async def user(self, scope: Scope) -> Person:
+        """Who is asking, where no workspace is concerned.
+
+        Raises:
+            InvalidToken: Nobody that we know, or who has been shut out.
+        """
+        return await self.workspaces.user(self.identity(scope).user_id)
+
     async def member(self, scope: Scope, workspace_id: str) -> tuple[Identity, Membership]:
         """Who is asking, as a member of a workspace.
 
         Raises:
-            InvalidToken: Nobody that we know.
+            InvalidToken: Nobody that we know, or who has been shut out.
             Forbidden: No member; it is the same whether or not there is such a workspace.
         """
         identity = self.identity(scope)
         found = await membership(self.platform.database, workspace_id, identity.user_id)
         if found is None:
+            await self.workspaces.user(identity.user_id)
             raise Forbidden("Access forbidden: User is not a member of this workspace")
         return identity, found
 

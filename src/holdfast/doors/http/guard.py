@@ -4,6 +4,8 @@ A cookie on localhost would let any web page drive the tools, so unsafe
 requests that come with a cookie must say that they come from our page.
 """
 
+import asyncio
+import contextlib
 import logging
 import os
 import time
@@ -14,7 +16,7 @@ from urllib.parse import urlsplit
 from holdfast.vocabulary.errors import Busy, Forbidden, HoldfastError
 from holdfast.vocabulary.statuses import INTERNAL, TOO_LARGE
 
-from .replies import Headers, Message, Receive, Scope, Send, reply, reply_error
+from .replies import REQUEST_ID, Headers, Message, Receive, Scope, Send, fault_body, reply, reply_error
 from .settings import HttpSettings
 
 Asgi: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -30,6 +32,9 @@ _SECURITY: Headers = [
 # The readable docs bring their own scripts and styles.
 _SOURCES = b"default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 _POLICY = (b"content-security-policy", _SOURCES)
+
+_MAX_THROWN_AWAY = 64 * 1024 * 1024
+_THROW_AWAY_SECONDS = 2.0
 
 log = logging.getLogger("holdfast.http")
 
@@ -55,16 +60,17 @@ class Guard:
         passage = _Passage(scope, receive, send, self._settings.max_request_bytes)
         try:
             self._check(scope, headers)
+            passage.check_length(headers.get(b"content-length", b"0"))
             await self._inner(scope, passage.receive, passage.send)
         except TooMuch:
             message = f"The request has more than {self._settings.max_request_bytes} bytes"
+            await passage.take_the_rest()
             await passage.close(TOO_LARGE.number, {"success": False, "error": message, "code": TOO_LARGE.code})
         except HoldfastError as error:
             await passage.refuse(error)
         except Exception:
             log.exception("request %s broke", passage.id)
-            message = f"This is a fault of the server; it is recorded under {passage.id}"
-            await passage.close(INTERNAL.number, {"success": False, "error": message, "code": INTERNAL.code})
+            await passage.close(INTERNAL.number, fault_body(scope))
         finally:
             passage.record()
 
@@ -80,8 +86,15 @@ class Guard:
         origin = headers.get(b"origin")
         if origin is None and scope["type"] == "websocket" and b"authorization" in headers:
             return
-        if origin is None or urlsplit(origin.decode("latin-1")).netloc.casefold() != host.casefold():
+        if origin is None or _origin_host(origin.decode("latin-1")) != host.casefold():
             raise Forbidden("the request comes from another page", hint="Send it from this server's own page, or with a bearer token.")
+
+
+def _origin_host(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.casefold()
+    except ValueError:
+        return None
 
 
 class _Passage:
@@ -95,7 +108,26 @@ class _Passage:
         self._left = max_bytes
         self._status = 0
         self._started = time.perf_counter()
-        scope["holdfast.request_id"] = self.id
+        scope[REQUEST_ID] = self.id
+
+    def check_length(self, content_length: bytes) -> None:
+        """Refuse at once what says itself that it is too long.
+
+        Raises:
+            TooMuch: It is.
+        """
+        if content_length.isdigit() and int(content_length[:20]) > self._left:
+            raise TooMuch
+
+    async def take_the_rest(self) -> None:
+        """Read on for a moment and throw it away: a client that is still sending would not hear the answer."""
+        left = _MAX_THROWN_AWAY
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_THROW_AWAY_SECONDS):
+                while left > 0 and (message := await self._receive())["type"] == "http.request":
+                    left -= len(message.get("body", b""))
+                    if not message.get("more_body"):
+                        break
 
     async def receive(self) -> Message:
         """The next piece of the request, as long as there are not too many bytes."""
@@ -129,6 +161,6 @@ class _Passage:
     def record(self) -> None:
         """One line of the log; the query, which may hold a token, is left out."""
         if log.isEnabledFor(logging.INFO):
-            milliseconds = (time.perf_counter() - self._started) * 1000
-            method = self._scope.get("method", "WS")
-            log.info("%s %s %s %d %.1fms", self.id, method, self._scope["path"], self._status, milliseconds)
+            milliseconds = round((time.perf_counter() - self._started) * 1000, 2)
+            told = {"request_id": self.id, "method": self._scope.get("method", "WS"), "path": self._scope["path"], "status": self._status}
+            log.info("request", extra={**told, "milliseconds": milliseconds})

@@ -7,7 +7,7 @@ import orjson
 
 from holdfast.vocabulary.errors import HoldfastError, InvalidArguments
 from holdfast.vocabulary.json import Json
-from holdfast.vocabulary.statuses import BUSY, Status, status_of
+from holdfast.vocabulary.statuses import BUSY, INTERNAL, Status, status_of
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -15,6 +15,7 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
+REQUEST_ID = "holdfast.request_id"
 _JSON = (b"content-type", b"application/json")
 _RETRY_AFTER = (b"retry-after", b"1")
 
@@ -42,3 +43,9 @@ def error_body(error: HoldfastError, status: Status | None = None) -> dict[str, 
     if isinstance(error, InvalidArguments):
         body["fields"] = {mistake.argument: mistake.problem for mistake in error.mistakes if mistake.argument}
     return body
+
+
+def fault_body(scope: Scope) -> dict[str, Json]:
+    """The standard form of a fault of our own: where to look it up, and nothing of what it was."""
+    message = f"This is a fault of the server; it is recorded under {scope.get(REQUEST_ID, 'its time')}"
+    return {"success": False, "error": message, "code": INTERNAL.code}

@@ -1,6 +1,7 @@
 """Listening: a socket, a server around it, and a graceful end."""
 
 import errno
+import signal
 import socket
 from collections.abc import Callable
 from types import FrameType
@@ -37,25 +38,32 @@ def listen(host: str, port: int, *, or_next: bool) -> socket.socket:
     raise Busy(f"port {port} of {host} is taken", hint="Choose another --port, or 0 for any.")
 
 
-async def serve(app: Guard, listening: socket.socket, on_ready: Callable[[], None]) -> None:
+async def serve(app: Guard, listening: socket.socket, *, on_ready: Callable[[], None], on_stop: Callable[[], None]) -> None:
     """Serve until a signal says to stop; what runs is finished, what is new is refused."""
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE_SECONDS, lifespan="off"
     )
-    await _Server(config, app, on_ready).serve([listening])
+    await _Server(config, app, on_ready, on_stop).serve([listening])
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, app: Guard, on_ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, app: Guard, on_ready: Callable[[], None], on_stop: Callable[[], None]) -> None:
         super().__init__(config)
         self._app = app
         self._on_ready = on_ready
+        self._on_stop = on_stop
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._on_ready()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_stop()
+        await super().shutdown(sockets)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop; a second Ctrl-C does not wait for what runs. A stop that was asked for is no failure, so the signal is not raised again."""
         self._app.is_stopping = True
-        super().handle_exit(sig, frame)
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from holdfast.accounts.workspaces import NewRoot, Workspaces
+from holdfast.accounts.workspaces import NewRoot
 from holdfast.app import describe_tools
 
 from .door import Door
@@ -13,25 +13,25 @@ from .responses import errors
 def workspace_routes(door: Door) -> APIRouter:
     """The routes, bound to the door."""
     routes = APIRouter(tags=["workspaces"])
-    workspaces = Workspaces(door.platform.database, door.platform.settings.home)
+    workspaces = door.workspaces
 
     @routes.get("/me", responses=errors(401))
     async def me(request: Request) -> User:
         """Who the token belongs to."""
-        return User(**vars(await workspaces.user(door.identity(request.scope).user_id)))
+        return User(**vars(await door.user(request.scope)))
 
     @routes.get("/workspaces", responses=errors(401))
     async def list_workspaces(request: Request) -> list[Workspace]:
         """The workspaces that one is a member of."""
-        return [Workspace(**each) for each in await workspaces.of_user(door.identity(request.scope).user_id)]
+        return [Workspace(**each) for each in await workspaces.of_user((await door.user(request.scope)).id)]
 
     @routes.post("/workspaces", status_code=201, responses=errors(400, 401, 403, 409))
     async def create_workspace(request: Request, body: NewWorkspace) -> Workspace:
         """Make a workspace and become its owner."""
-        identity = door.identity(request.scope)
-        local = identity.user_id == (await door.platform.local_user()).id
+        user = await door.user(request.scope)
+        local = user.id == (await door.platform.local_user()).id
         root = NewRoot(body.root, may_choose=local and not door.settings.is_public)
-        return Workspace(**await workspaces.create(identity.user_id, body.name, root))
+        return Workspace(**await workspaces.create(user.id, body.name, root))
 
     @routes.get("/workspaces/{workspace_id}", responses=errors(401, 403))
     async def get_workspace(request: Request, workspace_id: str) -> Workspace:

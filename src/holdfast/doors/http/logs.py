@@ -1,0 +1,95 @@
+"""Logs: one line of JSON for each thing that happened, or words for a person who looks on; never a secret.
+
+A thread of their own writes them, so nobody waits for whoever reads them:
+when that is too slow, lines are left out, and the next one says how many.
+"""
+
+import contextlib
+import logging
+import queue
+import threading
+from collections.abc import Generator
+from typing import TYPE_CHECKING, TextIO
+
+from holdfast.dispatch.audit import masked
+
+if TYPE_CHECKING:
+    from structlog.typing import EventDict, Processor, WrappedLogger
+
+_MAX_WAITING = 10_000
+_LAST_SECONDS = 1.0
+
+
+@contextlib.contextmanager
+def logs_to(stream: TextIO, *, verbose: bool) -> Generator[None]:
+    """Log while this lasts. A person at a terminal hears of every request only when they want to."""
+    is_person = stream.isatty()
+    lines = _Lines(stream, _formatter(for_person=is_person))
+    root = logging.getLogger()
+    before = root.level
+    root.setLevel(logging.INFO if verbose or not is_person else logging.WARNING)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    root.addHandler(lines)
+    try:
+        yield
+    finally:
+        root.removeHandler(lines)
+        root.setLevel(before)
+        lines.close()
+
+
+class _Lines(logging.Handler):
+    def __init__(self, stream: TextIO, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self.setFormatter(formatter)
+        self._stream = stream
+        self._waiting: queue.Queue[logging.LogRecord | None] = queue.Queue(_MAX_WAITING)
+        self._lost = 0
+        self._thread = threading.Thread(target=self._write_all, name="logs", daemon=True)
+        self._thread.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._lost:
+            record.lost_lines = self._lost
+        try:
+            self._waiting.put_nowait(record)
+        except queue.Full:
+            self._lost += 1
+        else:
+            self._lost = 0
+
+    def close(self) -> None:
+        with contextlib.suppress(queue.Full):
+            self._waiting.put_nowait(None)
+            self._thread.join(_LAST_SECONDS)
+        super().close()
+
+    def _write_all(self) -> None:
+        # Nobody reads them any more: there is nothing left to say it to.
+        with contextlib.suppress(OSError, ValueError):
+            while (record := self._waiting.get()) is not None:
+                self._stream.write(f"{self.format(record)}\n")
+                if self._waiting.empty():
+                    self._stream.flush()
+
+
+def _formatter(*, for_person: bool) -> logging.Formatter:
+    import orjson
+    import structlog
+
+    def as_json(event: object, **_: object) -> str:
+        return orjson.dumps(event, default=str).decode()
+
+    known: list[Processor] = [
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    shown = structlog.dev.ConsoleRenderer() if for_person else structlog.processors.JSONRenderer(serializer=as_json)
+    last: list[Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info, _mask, shown]
+    return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=known, processors=last)
+
+
+def _mask(_logger: "WrappedLogger", _method: str, event: "EventDict") -> "EventDict":
+    return {name: masked(value) if isinstance(value, str) else value for name, value in event.items()}
