@@ -88,13 +88,14 @@ async def test_a_folder_swapped_for_a_link_in_a_race_lets_no_write_out(mount: Mo
     (root / "folder").mkdir()
     (root / "link").symlink_to(outside)
     place, changes = at(mount, "folder/secret.txt"), Changes()
+    deeper = [at(mount, f"folder/{number}/deep.txt") for number in range(1000)]
 
     with _swapping(root, "folder", "link"):
-        for _ in range(300):
+        for new in deeper:
             with suppress(HoldfastError):
                 await write(changes, place, b"escaped\n")
             with suppress(HoldfastError):
-                await write(changes, at(mount, "folder/new/deep.txt"), b"escaped\n", parents=True)
+                await write(changes, new, b"escaped\n", parents=True)
 
     assert everything(outside) == {"secret.txt": b"outside\n"}
 

@@ -42,7 +42,13 @@ async def test_the_one_occurrence_is_replaced_and_both_hashes_told(mount: Mount,
         pytest.param(b"no newline", "newline", "line", b"no line", id="a missing last newline stays missing"),
         pytest.param("\ufeffa b\r\n".encode("utf-16-le"), "a b\n", "ü\n", "\ufeffü\r\n".encode("utf-16-le"), id="UTF-16, low byte first"),
         pytest.param("\ufeffa b".encode("utf-16-be"), "b", "c", "\ufeffa c".encode("utf-16-be"), id="UTF-16, high byte first"),
-        pytest.param("\ufeffĀa".encode("utf-16-le"), "a", "b", "\ufeffĀb".encode("utf-16-le"), id="never in the middle of a character"),
+        pytest.param(
+            "\ufeff\u6101\u0100a".encode("utf-16-le"),
+            "a",
+            "b",
+            "\ufeff\u6101\u0100b".encode("utf-16-le"),
+            id="never in the middle of a character",
+        ),
         pytest.param("\ufeffa".encode("utf-32-le"), "a", "b", "\ufeffb".encode("utf-32-le"), id="UTF-32"),
     ],
 )
@@ -230,8 +236,8 @@ def test_long_lines_are_shown_where_they_differ() -> None:
     "text", ["x = 1 # same\n" * 500_000, "word " * 1_000_000, "\n" * 5_000_000, "".join(f"line {n} of it\n" for n in range(300_000))]
 )
 def test_looking_for_what_comes_nearest_is_quick_in_a_large_file(text: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
 
     nearest(text, "x = 2 # line 99999 of that\nword and word\n")
 
-    assert time.monotonic() - started < 1
+    assert time.thread_time() - started < 1

@@ -248,12 +248,12 @@ def test_aliases_that_would_grow_to_a_billion_cost_nothing() -> None:
     lines = [b"a0: &a0 [x, x, x, x, x, x, x, x, x]"] + [
         b"a%d: &a%d [%s]" % (n, n, b", ".join([b"*a%d" % (n - 1)] * 9)) for n in range(1, 30)
     ]
-    started = time.monotonic()
+    started = time.thread_time()
 
     with pytest.raises(InvalidFrontMatter):
         parse(b"---\n" + b"\n".join(lines) + b"\n---\n")
 
-    assert time.monotonic() - started < 1
+    assert time.thread_time() - started < 1
 
 
 @given(st.binary(max_size=80) | st.text("-?:,[]{}#&*!|>'\"%@`~ \n\tab01", max_size=60).map(str.encode))

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.vocabulary.access import MountMode
 from holdfast.vocabulary.errors import Exists, InvalidArguments, NotFound, ReadOnly, SpecialFile
-from holdfast.workspace.change import Verb
+from holdfast.workspace.change import Change, Ticket, Verb
 from holdfast.workspace.changes import Changes
 from holdfast.workspace.entry import Kind
 from holdfast.workspace.mount import Mount
@@ -76,6 +76,25 @@ async def test_what_appears_at_the_target_in_the_last_moment_is_not_overwritten(
 
     assert everything(root) == {"a": b"mine", "b": b"theirs"}
     assert ledger.heard == ["pending", "aborted Exists"]
+
+
+async def test_a_source_that_is_replaced_in_the_last_moment_is_recorded_as_what_it_is(mount: Mount, root: Path) -> None:
+    (root / "a").write_bytes(b"old")
+
+    class Replacing(Recording):
+        async def pending(self, change: Change) -> Ticket:
+            ticket = await super().pending(change)
+            if len(self.changes) == 1:
+                (root / "new").write_bytes(b"new")
+                (root / "new").rename(root / "a")
+            return ticket
+
+    ledger = Replacing()
+    await move(Changes(ledger), at(mount, "a"), at(mount, "b"))
+
+    assert everything(root) == {"b": b"new"}
+    assert ledger.heard == ["pending", "aborted Again", "pending", "applied"]
+    assert ledger.contents[-1] == (b"new", b"new")
 
 
 @carries("ENGINE-7")
