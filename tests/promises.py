@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.promises_rest import REST as REST_TEXTS
+
 LANDED = frozenset({2})
 
 
@@ -290,4 +292,6 @@ OURS = [
     }),
 ]  # fmt: skip
 
-PROMISES = [*FS, *CORE, *SIMPLE, *ALL_DIALECTS, *ENGINE, *OURS]
+REST = [promise for source, promises in REST_TEXTS.items() for promise in _of(source, promises, issue=3)]
+
+PROMISES = [*FS, *CORE, *SIMPLE, *ALL_DIALECTS, *ENGINE, *OURS, *REST]
