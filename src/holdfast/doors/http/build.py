@@ -1,10 +1,7 @@
 """The whole door as one ASGI application."""
 
-from typing import Any
-
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
@@ -16,9 +13,10 @@ from .door import COOKIE, Door
 from .files import file_routes
 from .guard import Asgi, Guard
 from .health import health_routes
+from .openapi import describe
 from .replies import Receive, Scope, Send, error_body, fault_body
 from .sessions import session_routes
-from .tools import ADDRESS, ToolsAddress, describe_address
+from .tools import ADDRESS, ToolsAddress
 from .workspaces import workspace_routes
 
 API = "/api/v1"
@@ -37,7 +35,7 @@ def build(door: Door) -> Guard:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _broke)
-    app.openapi = lambda: _openapi(app)
+    app.openapi = lambda: describe(app)
     _add_page(app, door)
     return Guard(_Switch(app, ToolsAddress(door)), door.settings)
 
@@ -86,27 +84,30 @@ async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return await _told(request, NotFound("there is no such address", hint="See /docs."))
-    code = "METHOD_NOT_ALLOWED" if error.status_code == 405 else VALIDATION.code
-    body: dict[str, Any] = {"success": False, "error": str(error.detail), "code": code}
-    return JSONResponse(body, error.status_code, error.headers)
+    if error.status_code == 405:
+        methods = ", ".join(_methods(request))
+        body = {
+            "success": False,
+            "error": f"this address does not take {request.method}. It takes: {methods}.",
+            "code": "METHOD_NOT_ALLOWED",
+        }
+        return JSONResponse(body, 405, {"Allow": methods})
+    return JSONResponse({"success": False, "error": str(error.detail), "code": VALIDATION.code}, error.status_code, error.headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """What the address takes; each method has a route of its own, and the framework would name only the first."""
+    paths: dict[str, dict[str, object]] = request.app.openapi()["paths"]
+    asked = request.url.path.split("/")
+    found = [methods for path, methods in paths.items() if _fits(path.split("/"), asked)]
+    return sorted(method.upper() for methods in found for method in methods) or ["GET"]
+
+
+def _fits(template: list[str], asked: list[str]) -> bool:
+    pairs = zip(template, asked, strict=False)
+    return len(template) == len(asked) and all(part == given or part.startswith("{") for part, given in pairs)
 
 
 async def _broke(request: Request, _error: Exception) -> Response:
     """The framework raises it again after this, and the guard writes it down."""
     return JSONResponse(fault_body(request.scope), INTERNAL.number)
-
-
-def _openapi(app: FastAPI) -> dict[str, Any]:
-    if app.openapi_schema is None:
-        schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
-        describe_address(schema, f"{API}/workspaces/{{workspace_id}}/tools")
-        _without_422(schema)
-        app.openapi_schema = schema
-    return app.openapi_schema
-
-
-def _without_422(schema: dict[str, Any]) -> None:
-    """FastAPI tells of 422 everywhere; our answer to what does not fit is 400."""
-    for methods in schema["paths"].values():
-        for operation in methods.values():
-            operation["responses"].pop("422", None)

@@ -16,6 +16,10 @@ from .models import Restore
 from .responses import errors
 
 Path = Annotated[str, Query(max_length=4096, description="A folder, counted from the workspace's root.")]
+BYTES = {
+    "description": "The bytes; their hash is in X-Content-Sha256.",
+    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+}
 
 
 def file_routes(door: Door) -> APIRouter:
@@ -43,7 +47,7 @@ def file_routes(door: Door) -> APIRouter:
         """What is known of a file."""
         return await call(request, workspace_id, "describe_file", file_id=file_id)
 
-    @routes.get("/{file_id}/content", responses=errors(401, 404), response_class=Response)
+    @routes.get("/{file_id}/content", responses={**errors(400, 401, 404), 200: BYTES}, response_class=Response)
     async def get_content(request: Request, workspace_id: str, file_id: str, version: str | None = None) -> Response:
         """The bytes of a file, or of one of its versions."""
         content = await call(request, workspace_id, "version_content", file_id=file_id, version_id=version)

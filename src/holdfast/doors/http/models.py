@@ -18,6 +18,7 @@ class ErrorBody(BaseModel):
     error: str = Field(examples=["file not found: /notes.md. Check the path, or list the directory."])
     code: str = Field(examples=["NOT_FOUND"])
     fields: dict[str, str] | None = Field(None, description="For bad arguments: what is wrong with each.")
+    details: dict[str, Any] | None = Field(None, description="Facts that help to do better, such as what would have matched.")
 
 
 class ToolRequest(BaseModel):
@@ -40,30 +41,30 @@ class ToolAnswer(BaseModel):
 class ToolDefinition(BaseModel):
     """What a tool is and takes."""
 
-    name: str
-    description: str
+    name: str = Field(examples=["read"])
+    description: str = Field(examples=["Read a workspace file."])
     inputSchema: dict[str, Any]  # noqa: N815 - the name that clients know
-    toolset: str
+    toolset: str = Field(examples=["workspace"])
     category: str
-    danger: str
+    danger: str = Field(examples=["safe"])
 
 
 class User(BaseModel):
     """Who is asking."""
 
-    id: str
-    email: str
-    full_name: str
+    id: str = Field(examples=["019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1"])
+    email: str = Field(examples=["anna@example.org"])
+    full_name: str = Field(examples=["Anna Example"])
 
 
 class Workspace(BaseModel):
     """The files of one project."""
 
-    id: str
-    name: str
-    root: str
-    owner_id: str
-    created_at: str
+    id: str = Field(examples=["019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1"])
+    name: str = Field(examples=["My project"])
+    root: str = Field(examples=["/srv/my-project"])
+    owner_id: str = Field(examples=["019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1"])
+    created_at: str = Field(examples=["2026-01-24T10:30:00.000Z"])
 
 
 class NewWorkspace(Strict):
@@ -82,16 +83,16 @@ class ChangedWorkspace(Strict):
 class Session(BaseModel):
     """A conversation."""
 
-    id: str
-    workspace_id: str
-    title: str
-    mode: str
-    trust: str
-    profile: str
-    state: str
+    id: str = Field(examples=["019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1"])
+    workspace_id: str = Field(examples=["019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1"])
+    title: str = Field(examples=["Fix the tests"])
+    mode: str = Field(examples=["build"])
+    trust: str = Field(examples=["guided"])
+    profile: str = Field(examples=["coder"])
+    state: str = Field(examples=["idle"])
     last_seq: int
-    created_at: str
-    updated_at: str
+    created_at: str = Field(examples=["2026-01-24T10:30:00.000Z"])
+    updated_at: str = Field(examples=["2026-01-24T10:30:00.000Z"])
 
 
 class NewSession(Strict):
@@ -116,21 +117,21 @@ class Event(BaseModel):
     """One numbered fact of a session."""
 
     seq: int
-    type: str
+    type: str = Field(examples=["chat:message"])
     payload: Any
-    created_at: str
+    created_at: str = Field(examples=["2026-01-24T10:30:00.000Z"])
 
 
 class Question(BaseModel):
     """What the model asked the person."""
 
-    id: str
+    id: str = Field(examples=["019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1"])
     session_id: str
     call_id: str
-    state: str
+    state: str = Field(examples=["pending"])
     questions: Any
     answers: Any
-    created_at: str
+    created_at: str = Field(examples=["2026-01-24T10:30:00.000Z"])
     expires_at: str | None
 
 
@@ -143,4 +144,4 @@ class Answers(Strict):
 class Restore(Strict):
     """Which version is to be the newest again."""
 
-    version_id: str
+    version_id: str = Field(examples=["019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1"])

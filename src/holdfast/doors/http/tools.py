@@ -15,9 +15,7 @@ from holdfast.vocabulary.outcome import Done, Outcome
 from holdfast.vocabulary.statuses import BUSY, status_of
 
 from .door import Door
-from .models import ToolAnswer, ToolRequest
 from .replies import Receive, Scope, Send, error_body, reply
-from .responses import errors
 
 ADDRESS = re.compile(r"/api/v1/workspaces/([^/]+)/tools/?")
 _EFFECTS = ("keep", "drop", "hold")
@@ -84,32 +82,6 @@ def _mistakes(asked: dict[str, Any]) -> list[Mistake]:
 def _call(asked: dict[str, Any], identity: Identity) -> ToolCall:
     arguments: dict[str, Json] = asked["args"]
     return ToolCall(str(uuid4()), asked["tool"], arguments, Caller(session=asked.get("session_id") or "", user=identity.user_id))
-
-
-def describe_address(schema: dict[str, Any], address: str) -> None:
-    """Tell of the address in an OpenAPI schema, since no framework knows of it."""
-    models = {model.__name__: model.model_json_schema(ref_template="#/components/schemas/{model}") for model in (ToolRequest, ToolAnswer)}
-    schema["components"]["schemas"].update(models)
-    answers: dict[str, Any] = {"200": _described("What came of the call.", "ToolAnswer")}
-    for status, told in errors(400, 401, 403, 404, 409, 507).items():
-        answers[str(status)] = _described(told["description"], "ErrorBody")
-    schema["paths"].setdefault(address, {})["post"] = {
-        "tags": ["tools"],
-        "summary": "Call a tool",
-        "description": "Runs any tool of any toolset by its name.",
-        "operationId": "call_tool",
-        "parameters": [{"name": "workspace_id", "in": "path", "required": True, "schema": {"type": "string"}}],
-        "requestBody": {"required": True, **_content("ToolRequest")},
-        "responses": dict(sorted(answers.items())),
-    }
-
-
-def _described(description: str, model: str) -> dict[str, Any]:
-    return {"description": description, **_content(model)}
-
-
-def _content(model: str) -> dict[str, Any]:
-    return {"content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{model}"}}}}
 
 
 async def _body(receive: Receive) -> bytes:
