@@ -11,7 +11,9 @@ import threading
 import time
 from array import array
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 BLOCK = 1024 * 1024
 _SETTLED_NS = 20_000_000
@@ -69,18 +71,22 @@ class Surveys:
             return kept
         started = time.time_ns()
         digest, marks, newlines, last = hashlib.sha256(), array("Q"), 0, b"\n"
-        buffer = bytearray(BLOCK)
-        position = 0
-        # Up to the next block's beginning, so that a read that comes back short does not shift the marks.
-        while size := os.preadv(descriptor, [_upto(buffer, min(BLOCK - position % BLOCK, about.st_size - position))], position):
-            if stop is not None and stop.is_set():
-                raise Stopped
-            if position % BLOCK == 0:
-                marks.append(newlines)
-            digest.update(memoryview(buffer)[:size])
-            newlines += buffer.count(b"\n", 0, size)
-            last = bytes(buffer[size - 1 : size])
-            position += size
+        # Hashing lets other threads run. One of them reads and counts the next part meanwhile, which then takes no time of its own.
+        with ThreadPoolExecutor(1, thread_name_prefix="holdfast-ahead") as ahead:
+            free, taken = bytearray(BLOCK), bytearray(BLOCK)
+            position = 0
+            coming = ahead.submit(_next_part, descriptor, free, position, about.st_size)
+            while part := coming.result():
+                if stop is not None and stop.is_set():
+                    raise Stopped
+                if position % BLOCK == 0:
+                    marks.append(newlines)
+                position += len(part.data)
+                free, taken = taken, free
+                coming = ahead.submit(_next_part, descriptor, free, position, about.st_size)
+                digest.update(part.data)
+                newlines += part.newlines
+                last = bytes(part.data[-1:])
         survey = Survey(digest.hexdigest(), newlines, last == b"\n", marks)
         if _key(os.fstat(descriptor)) == _key(about):
             self._keep(about, survey, started)
@@ -95,8 +101,18 @@ class Surveys:
                 self._kept.popitem(last=False)
 
 
-def _upto(buffer: bytearray, size: int) -> memoryview:
-    return memoryview(buffer)[:size]
+class _Part(NamedTuple):
+    """Some bytes of a file, and how many newlines are among them."""
+
+    data: memoryview
+    newlines: int
+
+
+def _next_part(descriptor: int, buffer: bytearray, position: int, size: int) -> _Part | None:
+    """What comes at `position`, None at the end; up to the next block's beginning, so that a short read does not shift the marks."""
+    wanted = min(BLOCK - position % BLOCK, size - position)
+    got = os.preadv(descriptor, [memoryview(buffer)[:wanted]], position)
+    return _Part(memoryview(buffer)[:got], buffer.count(b"\n", 0, got)) if got else None
 
 
 def _key(about: os.stat_result) -> tuple[int, ...]:
