@@ -37,10 +37,11 @@ class WireNames:
         self._wire: dict[str, str] = {}
         self._ours: dict[str, str] = {}
         # Names that need no change come first and keep themselves.
-        for name in sorted(names, key=lambda name: (_safe(name) != name, name)):
-            wire = _safe(name)
-            if wire in self._ours or len(wire) > _MAX_WIRE_NAME:
-                wire = f"{wire[: _MAX_WIRE_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+        for name in sorted(set(names), key=lambda name: (_safe(name) != name or len(name) > _MAX_WIRE_NAME, name)):
+            wire, mark = _safe(name), name
+            while wire in self._ours or len(wire) > _MAX_WIRE_NAME:
+                mark = hashlib.sha256(mark.encode(errors="surrogatepass")).hexdigest()
+                wire = f"{_safe(name)[: _MAX_WIRE_NAME - 9]}_{mark[:8]}"
             self._wire[name] = wire
             self._ours[wire] = name
 

@@ -3,7 +3,7 @@
 import inspect
 import re
 
-_ARGUMENT = re.compile(r"^    (\w+): (.*)$")
+_ARGUMENT = re.compile(r"^    (\w+):(.*)$")
 
 
 def parse_docstring(text: str) -> tuple[str, dict[str, str]]:

@@ -24,7 +24,7 @@ class AtMost:
     number: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shape:
     """A schema written by hand, for what a type cannot say."""
 
@@ -104,13 +104,13 @@ def _schema(hint: Any, notes: list[object]) -> dict[str, Json]:
         schema = {"type": "string"}
     elif hint in _PLAIN:
         schema = {"type": _PLAIN[hint]}
-    elif get_origin(hint) is Literal:
+    elif get_origin(hint) is Literal and all(isinstance(each, str) for each in get_args(hint)):
         schema = {"type": "string", "enum": list(get_args(hint))}
     elif get_origin(hint) is list:
         inside: list[object] = []
         schema = {"type": "array", "items": _schema(_unwrapped(_place_of(get_args(hint)[0]), inside), inside)}
         notes.extend(note for note in inside if isinstance(note, Asks))
-    elif get_origin(hint) in (dict, Mapping) or get_origin(hint) is Mapping:
+    elif get_origin(hint) in (dict, Mapping):
         schema = {"type": "object"}
     else:
         raise TypeError(f"a tool's argument cannot be of type {hint!r}: give it a Shape")
@@ -147,4 +147,4 @@ def _place_of(hint: Any) -> Any:
     """The place in `Readable | HoldfastError`, which is how a list says that each item may fail alone."""
     if get_origin(hint) not in (Union, types.UnionType):
         return hint
-    return next(each for each in get_args(hint) if get_origin(each) is Annotated or each is Place)
+    return next((each for each in get_args(hint) if get_origin(each) is Annotated or each is Place), hint)
