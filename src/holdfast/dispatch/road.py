@@ -13,7 +13,7 @@ from holdfast.tool.bind import Bound, bind, parse
 from holdfast.tool.context import Person, Surroundings
 from holdfast.tool.dialect import Dialect
 from holdfast.tool.registry import Registry
-from holdfast.tool.tool import Danger, Tool
+from holdfast.tool.tool import Tool
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.decision import Allow, Ask, Deny
 from holdfast.vocabulary.errors import Cancelled, HoldfastError, NotPermitted, TimedOut, Unjudgeable, UnknownTool
@@ -92,7 +92,7 @@ class Road:
             tool.dialect.reads_protected,
             mode,
             writes_plan=writes_plans is not None and writes_plans(arguments.arguments),
-            is_dangerous=tool.danger is Danger.DANGEROUS,
+            is_dangerous=tool.is_dangerous_with(arguments.arguments),
             may_endanger=journey.profile.dangerous,
         )
         lists = {parameter.wire_name for parameter in tool.parameters if parameter.is_list}
@@ -116,8 +116,10 @@ class Road:
             for position, item in enumerate(items):
                 if isinstance(item, HoldfastError):
                     continue
-                error = objection_to_item(next(accesses), tool.name, journey.profile.scope, self.rules, circumstances)
+                access = next(accesses)
+                error = objection_to_item(access, tool.name, journey.profile.scope, self.rules, circumstances)
                 if error is not None:
+                    error.facts["written"] = access.written
                     items[position] = error
 
     async def _prepared(self, call: ToolCall) -> None:
@@ -130,7 +132,10 @@ class Road:
         call, profile = journey.call, journey.profile
         seconds = allowed.seconds or tool.declaration.seconds or profile.limits.tool_seconds
         unseen = None if tool.dialect.reads_protected else self.rules.protected
-        context = self.surroundings.context(call, profile, self._shower(call), unseen=unseen, author=journey.author)
+        untouchable = None if self.rules.writes_protected else self.rules.protected
+        context = self.surroundings.context(
+            call, profile, self._shower(call), unseen=unseen, untouchable=untouchable, author=journey.author
+        )
         try:
             async with asyncio.timeout(seconds) as clock:
                 patient = replace(context, person=_Patient(context.person, clock))

@@ -8,10 +8,12 @@ from typing import Any, cast
 from holdfast.vocabulary.access import FileAccess
 from holdfast.vocabulary.errors import HoldfastError, InvalidArguments, Mistake, PathViolation
 from holdfast.vocabulary.json import Json, flaw_in
+from holdfast.workspace.info import is_directory
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.place import Asks, Place
 from holdfast.workspace.resolve import resolve
 
+from .dialect import Dialect
 from .schema import Parameter
 from .tool import Tool
 
@@ -52,16 +54,17 @@ async def bind(tool: Tool, arguments: Mapping[str, Json], mounts: Mapping[str, M
     named = _by_parameter(tool.parameters, arguments)
     _validate(tool, named)
     bound: dict[str, object] = {}
-    accesses: list[FileAccess] = []
+    paths = _Paths(tool.dialect, mounts, [])
     for parameter in tool.parameters:
         value: Any = named.get(parameter.name, parameter.default)
         if parameter.asks is None or value is None:
-            bound[parameter.name] = _whole(value, parameter)
+            bound[parameter.name] = _whole(value, parameter.schema)
         elif parameter.is_list:
-            bound[parameter.name] = [await _place_or_error(tool, parameter, parameter.asks, text, mounts, accesses) for text in value]
+            bound[parameter.name] = [await paths.place_or_error(parameter, parameter.asks, text) for text in value]
         else:
-            bound[parameter.name] = await _place(tool, parameter, parameter.asks, value, mounts, accesses)
-    return Bound(bound, tuple(accesses))
+            received = bound.get(parameter.asks.receives or "")
+            bound[parameter.name] = await paths.place(parameter, parameter.asks, value, received if isinstance(received, Place) else None)
+    return Bound(bound, tuple(paths.accesses))
 
 
 def _by_parameter(parameters: tuple[Parameter, ...], arguments: Mapping[str, Json]) -> dict[str, Json]:
@@ -122,31 +125,42 @@ def _mistake(error: Any) -> Mistake:
     return Mistake(where, error.message.replace("\N{MIDDLE DOT}", "").strip().replace('"', "'"))
 
 
-def _whole(value: object, parameter: Parameter) -> object:
+def _whole(value: object, schema: Mapping[str, Json]) -> object:
     """JSON knows no difference between 3 and 3.0; a tool that counts does."""
-    if isinstance(value, float) and parameter.schema.get("type") == "integer":
-        return int(value)
-    return value
+    if schema.get("type") == "integer":
+        return int(value) if isinstance(value, float) else value
+    items = schema.get("items")
+    if not isinstance(items, Mapping) or not isinstance(value, list):
+        return value
+    return [_whole(each, items) for each in cast("list[object]", value)]
 
 
-async def _place(tool: Tool, parameter: Parameter, asks: Asks, text: str, mounts: Mapping[str, Mount], accesses: list[FileAccess]) -> Place:
-    spot = tool.dialect.locate(text, mounts)
-    try:
-        place = await resolve(spot.mount, spot.path, written=text.strip(), follow=asks.follow)
-    except PathViolation as error:
-        # What a record of the refusal needs: where it would have led.
-        error.facts.update(mount=spot.mount.name, path=spot.path)
-        raise
-    mount = spot.mount
-    access = FileAccess(parameter.wire_name, asks.want, mount.name, mount.mode, place.path, spot.path, place.written, asks.only)
-    accesses.append(access)
-    return place
+@dataclass(frozen=True)
+class _Paths:
+    """The path arguments of one call on their way to places, and what they will touch."""
 
+    dialect: Dialect
+    mounts: Mapping[str, Mount]
+    accesses: list[FileAccess]
 
-async def _place_or_error(
-    tool: Tool, parameter: Parameter, asks: Asks, text: str, mounts: Mapping[str, Mount], accesses: list[FileAccess]
-) -> Place | HoldfastError:
-    try:
-        return await _place(tool, parameter, asks, text, mounts, accesses)
-    except HoldfastError as error:
-        return error
+    async def place(self, parameter: Parameter, asks: Asks, text: str, received: Place | None = None) -> Place:
+        spot = self.dialect.locate(text, self.mounts)
+        try:
+            place = await resolve(spot.mount, spot.path, written=text.strip(), follow=asks.follow, below_files=self.dialect.below_files)
+        except PathViolation as error:
+            # What a record of the refusal needs: where it would have led.
+            error.facts.update(mount=spot.mount.name, path=spot.path)
+            raise
+        mount, named = spot.mount, spot.path
+        if received is not None and (text.strip().endswith("/") or await is_directory(place)):
+            place, named = place.child(received.name), f"{named}/{received.name}".lstrip("/")
+        access = FileAccess(parameter.wire_name, asks.want, mount.name, mount.mode, place.path, named, place.written, asks.only)
+        self.accesses.append(access)
+        return place
+
+    async def place_or_error(self, parameter: Parameter, asks: Asks, text: str) -> Place | HoldfastError:
+        try:
+            return await self.place(parameter, asks, text)
+        except HoldfastError as error:
+            error.facts["written"] = text
+            return error

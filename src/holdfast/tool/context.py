@@ -62,8 +62,20 @@ class Surroundings:
         return {**self.mounts, "state": self.state_of(call.caller.state)}
 
     def context(
-        self, call: ToolCall, profile: Profile, show: Callable[[str], None], *, unseen: ProtectedPaths | None, author: object
+        self,
+        call: ToolCall,
+        profile: Profile,
+        show: Callable[[str], None],
+        *,
+        unseen: ProtectedPaths | None,
+        untouchable: ProtectedPaths | None,
+        author: object,
     ) -> Context:
-        """What one call is given; `unseen` are the paths that do not exist for it, and `author` is who its changes are by."""
-        files = Files(Sight(unseen), self.changes.by(author), self.records, self.mounts_of(call))
+        """What one call is given.
+
+        `unseen` are the paths that do not exist for it, `untouchable` those
+        that it may not change even where nobody named them, and `author` is
+        who its changes are by.
+        """
+        files = Files(Sight(unseen), self.changes.by(author), self.records, self.mounts_of(call), untouchable)
         return Context(files, profile, call, self.person, show)

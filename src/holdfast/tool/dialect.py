@@ -19,7 +19,11 @@ class Spot:
 
 @dataclass(frozen=True)
 class Dialect:
-    """A path grammar, a result envelope and error codes, as data and a few small functions."""
+    """A path grammar, a result envelope and error codes, as data and a few small functions.
+
+    With `below_files` a path that goes through a file is one where
+    nothing is, and the tools say what that means for them.
+    """
 
     locate: Callable[[str, Mapping[str, Mount]], Spot]
     answer: Callable[[object], Answer]
@@ -28,6 +32,7 @@ class Dialect:
     closed: bool = False
     wire_name: Callable[[str], str] = str
     reads_protected: bool = False
+    below_files: bool = False
 
 
 def spot_of_host_path(absolute: str, mounts: Mapping[str, Mount]) -> Spot | None:

@@ -38,6 +38,7 @@ class Audience(Enum):
 
 
 Runner: TypeAlias = Callable[..., Awaitable[object]]
+Claim: TypeAlias = Callable[[Mapping[str, object]], bool]
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class Declaration:
     danger: Danger
     audience: Audience
     seconds: float | None
-    writes_plans: Callable[[Mapping[str, object]], bool] | None
+    writes_plans: Claim | None
+    safe_if: Claim | None
 
 
 @overload
@@ -61,7 +63,8 @@ def tool(
     danger: Danger = ...,
     audience: Audience = ...,
     seconds: float | None = ...,
-    writes_plans: Callable[[Mapping[str, object]], bool] | None = ...,
+    writes_plans: Claim | None = ...,
+    safe_if: Claim | None = ...,
 ) -> Callable[[Runner], Declaration]: ...
 def tool(
     function: Runner | None = None,
@@ -71,17 +74,19 @@ def tool(
     danger: Danger = Danger.SAFE,
     audience: Audience = Audience.MODEL,
     seconds: float | None = None,
-    writes_plans: Callable[[Mapping[str, object]], bool] | None = None,
+    writes_plans: Claim | None = None,
+    safe_if: Claim | None = None,
 ) -> Declaration | Callable[[Runner], Declaration]:
     """Declare a function to be a tool: its signature is the schema and the request for rights, its docstring is what the model reads.
 
     `seconds` is how long it may run, when that is not the profile's usual time.
     `writes_plans` is given the arguments and says whether this call writes
-    a plan, which is all that may change in plan mode.
+    a plan, which is all that may change in plan mode. `safe_if` is given
+    them too, and says whether this call of a dangerous tool is safe.
     """
 
     def declare(function: Runner) -> Declaration:
-        return Declaration(function, category, danger, audience, seconds, writes_plans)
+        return Declaration(function, category, danger, audience, seconds, writes_plans, safe_if)
 
     return declare if function is None else declare(function)
 
@@ -117,8 +122,13 @@ class Tool:
 
     @property
     def danger(self) -> Danger:
-        """Whether a person may want to be asked first."""
+        """Whether a person may want to be asked first; some calls of a dangerous tool may be safe all the same."""
         return self.declaration.danger
+
+    def is_dangerous_with(self, arguments: Mapping[str, object]) -> bool:
+        """Whether a person may want to be asked before a call with these arguments."""
+        safe_if = self.declaration.safe_if
+        return self.danger is Danger.DANGEROUS and (safe_if is None or not safe_if(arguments))
 
     @property
     def asks(self) -> tuple[Asks, ...]:

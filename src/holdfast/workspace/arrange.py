@@ -4,13 +4,15 @@ from holdfast.store import files
 from holdfast.store.begin import begin
 from holdfast.store.changes import Import
 from holdfast.store.files import File
-from holdfast.vocabulary.errors import Exists, InvalidArguments, NotDirectory, NotEmpty, NotFound, Virtual
+from holdfast.vocabulary.errors import Exists, InvalidArguments, NotDirectory, NotEmpty, NotFound, Protected, Virtual
+from holdfast.vocabulary.protected import ProtectedPaths
 
 from . import make
 from .author import Receipt, receipt_of, with_receipt
 from .change import Change, Verb
 from .changes import Changes, Steps
 from .entry import Kind
+from .find import Criteria, find
 from .info import Info, info
 from .item import Item, Saved
 from .items import item, not_found
@@ -20,6 +22,7 @@ from .place import Place
 from .records import Records
 from .remove import remove
 from .save import bring_back, saved
+from .sight import Sight
 
 
 async def discard(records: Records, changes: Changes, place: Place) -> str | None:
@@ -46,14 +49,23 @@ async def discard(records: Records, changes: Changes, place: Place) -> str | Non
     return row.id if row else None
 
 
-async def relocate(records: Records, changes: Changes, source: Place, target: Place) -> Saved:
-    """Move a file or a folder with all that is in it; a folder at the target receives it.
+async def relocate(
+    records: Records,
+    changes: Changes,
+    source: Place,
+    target: Place,
+    *,
+    exact: bool = False,
+    untouchable: ProtectedPaths | None = None,
+) -> Saved:
+    """Move a file or a folder with all that is in it; a folder at the target receives it, unless the target is meant to be `exact`.
 
     Raises:
         NotFound: There is no source, or the target's folder is missing.
         Exists: A file is at the target, or the folder there has something of that name.
         InvalidArguments: The root, or a folder into itself.
         Virtual: It is a virtual file, or there are some in it.
+        Protected: Something in it is untouchable, or would be there.
     """
     if not source.path:
         raise InvalidArguments.of("source", "is the root, which stays as it is", hint="Name something in it.")
@@ -62,13 +74,15 @@ async def relocate(records: Records, changes: Changes, source: Place, target: Pl
     seen = await _seen(source)
     if seen is None and row is None:
         raise not_found(source)
-    target = await _final_target(records, source, target)
+    target = target if exact else await _final_target(records, source, target)
     if target.mount is source.mount and target.path.startswith(f"{source.path}/"):
         raise InvalidArguments.of("destination", "is inside of what is to be moved", hint="A folder cannot be moved into itself.")
     if await records.row(target) is not None or await _seen(target) is not None:
         raise Exists(f"'{target}' already exists", hint="Choose another name.", path=str(target))
     if row is not None and row.is_folder:
         await _check_nothing_virtual(records, row, source)
+    if untouchable is not None and seen is not None and seen.kind is Kind.DIRECTORY:
+        await _check_nothing_untouchable(source, target, untouchable)
     if seen is None and row is not None:
         await _bring_back_any(records, changes, source, row)
     changes, receipt = with_receipt(changes, Receipt())
@@ -149,6 +163,16 @@ async def _check_nothing_virtual(records: Records, folder: File, place: Place) -
     below = await files.below(records.database, records.workspace_id, folder.path, mount=folder.mount)
     if any(row.is_virtual for row in below):
         raise Virtual(f"'{place}' has virtual files in it", hint="They stay where the system makes them.", path=str(place))
+
+
+async def _check_nothing_untouchable(source: Place, target: Place, untouchable: ProtectedPaths) -> None:
+    """What is in a folder goes with it, though only the folder was named and judged."""
+    for entry in (await find(source, Criteria(), Sight())).entries:
+        path = entry.place.path
+        after = target.path + path.removeprefix(source.path)
+        if untouchable.covers(path, mount=source.mount.name) or untouchable.covers(after, mount=target.mount.name):
+            hint = "It may hold secrets or machinery; ask the person to do it."
+            raise Protected(f"'{source}' has protected files in it, which cannot be moved by a tool", hint=hint, path=str(source))
 
 
 async def _seen(place: Place) -> Info | None:

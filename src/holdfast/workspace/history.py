@@ -72,6 +72,16 @@ class History:
             item_of(row.path, row, None), kind_said(version.content_kind, data), data, version.hash or "", EVERYTHING, MAX_VIEW_BYTES
         )
 
+    async def bytes_of(self, file_id: str, version_id: str | None) -> tuple[VersionInfo, bytes]:
+        """A version of a file, or its newest, with its bytes.
+
+        Raises:
+            NotFound, NotKept: As in `content`.
+        """
+        row = await self._row(file_id)
+        version = await self._version(file_id, version_id or row.version_id)
+        return _told(version), await self._bytes(version)
+
     async def difference(self, file_id: str, from_version: str, to_version: str) -> str:
         """A unified diff of two versions; empty when they are the same.
 

@@ -5,6 +5,8 @@ import stat
 import struct
 from dataclasses import dataclass
 
+from holdfast.vocabulary.errors import NotDirectory, NotFound
+
 from .entry import Kind
 from .faults import told
 from .opening import looked_at
@@ -36,6 +38,14 @@ async def info(place: Place) -> Info:
         NotFound, AccessDenied: As the names say.
     """
     return await here_or_there(place.mount.pool, lambda wait: info_now(place, wait=wait))
+
+
+async def is_directory(place: Place) -> bool:
+    """Whether a directory is there."""
+    try:
+        return (await info(place)).kind is Kind.DIRECTORY
+    except (NotFound, NotDirectory):
+        return False
 
 
 def info_now(place: Place, *, wait: bool = True) -> Info:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from holdfast.vocabulary.errors import Broken
 from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.protected import ProtectedPaths
 
 from . import arrange, items, save
 from .changes import Changes
@@ -20,8 +21,9 @@ from .plans import plan_files
 from .read import EVERYTHING
 from .records import Records
 from .resolve import resolve
+from .save import WHOLE, Part
 from .sight import Sight
-from .view import view
+from .view import about, view
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Library:
     changes: Changes
     records: Records | None = None
     mounts: Mapping[str, Mount] = field(default_factory=dict[str, Mount])
+    untouchable: ProtectedPaths | None = None
 
     # Looking
 
@@ -59,6 +62,10 @@ class Library:
         """What a file says. Raises IsDirectory for a folder, TooLarge for what is not text and over the limit."""
         return await view(self.records, place, lines, max_bytes=max_bytes)
 
+    async def about(self, place: Place) -> View:
+        """All of a view but the content, of files of any size. Raises IsDirectory for a folder."""
+        return await about(self.records, place)
+
     async def grep(self, query: Query, path_filter: Callable[[str], bool] | None, place: Place) -> Found:
         """The lines that match, ordered by path and line; `path_filter` is given paths counted from the mount's root."""
         return await grep(self.records, place, query, path_filter, self.sight)
@@ -73,21 +80,25 @@ class Library:
         """Make `content` the whole of a file: a string as text, anything else as JSON. Raises Exists, IsDirectory, Virtual."""
         return await save.save(self._kept(), self.changes, place, content, file_type=file_type, overwrite=overwrite)
 
-    async def replace_saved(self, place: Place, old: str, new: str, *, only_if: str | None = None, merge: bool = False) -> Saved:
+    async def replace_saved(
+        self, place: Place, old: str, new: str, *, only_if: str | None = None, merge: bool = False, part: Part = WHOLE
+    ) -> Saved:
         """Put `new` where `old` is. Raises NoMatch, ManyMatches, StaleHash, MergeConflict, IsDirectory, Virtual."""
-        return await save.replace_saved(self._kept(), self.changes, place, old, new, only_if=only_if, merge=merge)
+        return await save.replace_saved(self._kept(), self.changes, place, old, new, only_if=only_if, merge=merge, part=part)
 
-    async def insert_saved(self, place: Place, line: int, content: str, *, only_if: str | None = None, merge: bool = False) -> Saved:
+    async def insert_saved(
+        self, place: Place, line: int, content: str, *, only_if: str | None = None, merge: bool = False, part: Part = WHOLE
+    ) -> Saved:
         """Put whole lines before a line, counted from 0. Raises InvalidRange, and otherwise as `replace_saved`."""
-        return await save.insert_saved(self._kept(), self.changes, place, line, content, only_if=only_if, merge=merge)
+        return await save.insert_saved(self._kept(), self.changes, place, line, content, only_if=only_if, merge=merge, part=part)
 
     async def discard(self, place: Place) -> str | None:
         """Remove a file or an empty folder; its id, or None when the store did not know it. Raises NotEmpty, Virtual."""
         return await arrange.discard(self._kept(), self.changes, place)
 
-    async def relocate(self, source: Place, target: Place) -> Saved:
-        """Move a file or a folder; a folder at the target receives it. Raises Exists, InvalidArguments, Virtual."""
-        return await arrange.relocate(self._kept(), self.changes, source, target)
+    async def relocate(self, source: Place, target: Place, *, exact: bool = False) -> Saved:
+        """Move a file or a folder; a folder at the target receives it, unless that is `exact`. Raises Exists, InvalidArguments, Virtual."""
+        return await arrange.relocate(self._kept(), self.changes, source, target, exact=exact, untouchable=self.untouchable)
 
     async def touch_item(self, place: Place) -> Item:
         """Set a file's time to now, or make it empty. Raises IsDirectory, Virtual."""
@@ -106,6 +117,10 @@ class Library:
     async def content_of(self, file_id: str, version_id: str | None) -> View:
         """What a file was by a version, or is by its newest. Raises NotKept."""
         return await self._history().content(file_id, version_id)
+
+    async def bytes_of(self, file_id: str, version_id: str | None) -> tuple[VersionInfo, bytes]:
+        """A version of a file, or its newest, with its bytes. Raises NotKept."""
+        return await self._history().bytes_of(file_id, version_id)
 
     async def difference(self, file_id: str, from_version: str, to_version: str) -> str:
         """A unified diff of two versions. Raises NotKept, TooLarge."""

@@ -66,6 +66,15 @@ class Place:
         path = f"{self.path}/{name}" if self.path else name
         return Place(self.mount, path, f"{self.written.rstrip('/')}/{name}", _MAKER)
 
+    def sibling(self, name: str) -> "Place":
+        """Another entry of the directory that this is in.
+
+        Raises:
+            InvalidPath: `name` is not the name of one entry.
+        """
+        above = self.written.rstrip("/").rpartition("/")[0]
+        return Place(self.mount, self.parent_path, above, _MAKER).child(name)
+
     def __str__(self) -> str:
         return self.written
 
@@ -80,12 +89,15 @@ class Asks:
     """What a path parameter asks for.
 
     Without `follow` it means the entry itself, should it be a link;
-    `only` is the one mount that it may be in.
+    `only` is the one mount that it may be in. `receives` is the parameter
+    before this one that goes there: if a directory is meant, then it is
+    the entry of that one's name in it that is asked for.
     """
 
     want: Want
     follow: bool = True
     only: str | None = None
+    receives: str | None = None
 
 
 Readable = Annotated[Place, Asks(Want.READ)]

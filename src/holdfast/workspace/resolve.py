@@ -19,31 +19,36 @@ from .pool import here_or_there
 _MAKER = grant_maker()
 
 
-async def resolve(mount: Mount, path: str, *, written: str, follow: bool = True) -> Place:
+async def resolve(mount: Mount, path: str, *, written: str, follow: bool = True, below_files: bool = False) -> Place:
     """The place of `path`, which is clean and counted from the mount's root, whether or not anything is there.
+
+    With `below_files` this holds for what would be below a file as well.
 
     Raises:
         Outside: A link on the way leads out of the mount.
         NotDirectory: Something on the way is not a directory.
         NotFound: The path goes through a link that leads nowhere.
     """
-    return await here_or_there(mount.pool, lambda wait: resolve_now(mount, path, written=written, follow=follow, wait=wait))
+    return await here_or_there(
+        mount.pool, lambda wait: resolve_now(mount, path, written=written, follow=follow, below_files=below_files, wait=wait)
+    )
 
 
-def resolve_now(mount: Mount, path: str, *, written: str, follow: bool = True, wait: bool = True) -> Place:
+def resolve_now(mount: Mount, path: str, *, written: str, follow: bool = True, below_files: bool = False, wait: bool = True) -> Place:
     """`resolve`, on this thread."""
     try:
-        true_path = _true_path(mount, path, follow=follow, wait=wait)
+        true_path = _true_path(mount, path, follow=follow, below_files=below_files, wait=wait)
     except OSError as error:
         raise _explained(error, written) from error
     return Place(mount, true_path, written, _MAKER)
 
 
-def _true_path(mount: Mount, path: str, *, follow: bool, wait: bool) -> str:
+def _true_path(mount: Mount, path: str, *, follow: bool, below_files: bool, wait: bool) -> str:
     """`path` with its links followed, as far as it exists, and the names that do not exist yet below that."""
+    missing_is = (FileNotFoundError, NotADirectoryError) if below_files else FileNotFoundError
     try:
         return _true_path_of_existing(mount, path, follow=follow, wait=wait)
-    except FileNotFoundError:
+    except missing_is:
         parts = path.split("/")
     above, exists, missing = "", 0, len(parts)
     # Most often only the last name is new. From there on halving: a long path of new names must not cost a look for each.
@@ -52,10 +57,14 @@ def _true_path(mount: Mount, path: str, *, follow: bool, wait: bool) -> str:
         try:
             above = _true_path_of_existing(mount, "/".join(parts[:upto]), follow=True, wait=wait)
             exists = upto
-        except FileNotFoundError:
+        except missing_is:
             missing = upto
         upto = (exists + missing) // 2
-    _check_new(mount, above, parts[exists], wait=wait)
+    try:
+        _check_new(mount, above, parts[exists], wait=wait)
+    except NotADirectoryError:
+        if not below_files:
+            raise
     return "/".join(filter(None, (above, *parts[exists:])))
 
 

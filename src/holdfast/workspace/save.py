@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from holdfast.store import versions
 from holdfast.store.files import File
@@ -27,6 +28,17 @@ _CLASHES_TOLD = 10
 _SHOWN_CHARACTERS = 2_000
 
 
+@dataclass(frozen=True)
+class Part:
+    """The part of a file that an edit is about: from where `begins` says to the end. The file becomes a `file_type`."""
+
+    begins: Callable[[bytes], int]
+    file_type: str | None = None
+
+
+WHOLE = Part(lambda _: 0)
+
+
 async def save(
     records: Records, changes: Changes, place: Place, content: Json, *, file_type: str | None = None, overwrite: bool = False
 ) -> Saved:
@@ -45,7 +57,15 @@ async def save(
 
 
 async def replace_saved(
-    records: Records, changes: Changes, place: Place, old: str, new: str, *, only_if: str | None = None, merge: bool = False
+    records: Records,
+    changes: Changes,
+    place: Place,
+    old: str,
+    new: str,
+    *,
+    only_if: str | None = None,
+    merge: bool = False,
+    part: Part = WHOLE,
 ) -> Saved:
     """Put `new` where `old` is, which must be there exactly once.
 
@@ -60,11 +80,20 @@ async def replace_saved(
     """
     if not old:
         raise InvalidArguments.of("old_string", "is empty", hint="Name the text to replace, or insert by line.")
-    return await _edited(records, changes, place, lambda data: replaced(data, old, new, place), only_if=only_if, merge=merge)
+    edit = _Edit(lambda data: replaced(data, old, new, place), part, only_if, merge)
+    return await _edited(records, changes, place, edit)
 
 
 async def insert_saved(
-    records: Records, changes: Changes, place: Place, line: int, content: str, *, only_if: str | None = None, merge: bool = False
+    records: Records,
+    changes: Changes,
+    place: Place,
+    line: int,
+    content: str,
+    *,
+    only_if: str | None = None,
+    merge: bool = False,
+    part: Part = WHOLE,
 ) -> Saved:
     """Put whole lines before a line, counted from 0; the count of lines appends.
 
@@ -72,7 +101,8 @@ async def insert_saved(
         InvalidRange: There is no such line.
         StaleHash, MergeConflict, NotFound, InvalidArguments, IsDirectory, Virtual: As in `replace_saved`.
     """
-    return await _edited(records, changes, place, lambda data: inserted(data, line, content, place), only_if=only_if, merge=merge)
+    edit = _Edit(lambda data: inserted(data, line, content, place), part, only_if, merge)
+    return await _edited(records, changes, place, edit)
 
 
 def saved(place: Place, receipt: Receipt, *, merged: tuple[int, ...] = ()) -> Saved:
@@ -95,27 +125,39 @@ async def bring_back(records: Records, changes: Changes, place: Place, row: File
     await write(changes, place, data, exists=False, parents=True)
 
 
-async def _edited(
-    records: Records, changes: Changes, place: Place, make: Callable[[bytes], bytes], *, only_if: str | None, merge: bool
-) -> Saved:
+@dataclass(frozen=True)
+class _Edit:
+    """A change of a part of a file, and what it needs."""
+
+    change: Callable[[bytes], bytes]
+    part: Part
+    only_if: str | None
+    merge: bool
+
+    def __call__(self, data: bytes) -> bytes:
+        begins = self.part.begins(data)
+        return data[:begins] + self.change(data[begins:])
+
+
+async def _edited(records: Records, changes: Changes, place: Place, edit: _Edit) -> Saved:
     row = await records.row(place)
     check_not_virtual(row, place)
-    changes, receipt = with_receipt(changes, Receipt(kind="edit"))
+    changes, receipt = with_receipt(changes, Receipt(kind="edit", file_type=edit.part.file_type))
     for is_second in (False, True):
         try:
-            await revise(changes, place, make, only_if=only_if)
+            await revise(changes, place, edit, only_if=edit.only_if)
             return saved(place, receipt)
         except NotFound:
             if is_second or row is None or row.is_folder:
                 raise
             await bring_back(records, changes, place, row)
         except StaleHash:
-            if not merge or only_if is None or row is None:
+            if not edit.merge or edit.only_if is None or row is None:
                 raise
             break
-    assert only_if is not None
+    assert edit.only_if is not None
     assert row is not None
-    merging = _Merging(place, by_line(await _what_was_read(records, row, place, only_if)), make)
+    merging = _Merging(place, by_line(await _what_was_read(records, row, place, edit.only_if)), edit)
     await revise(changes, place, merging)
     return saved(place, receipt, merged=tuple(line + 1 for line in merging.result.from_theirs))
 

@@ -6,11 +6,12 @@ does not have, or cannot have, is shown from the store.
 
 import base64
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.store import versions
+from holdfast.store.contents import MAX_FILE_BYTES
 from holdfast.store.files import File
-from holdfast.vocabulary.errors import IsDirectory, NotFound, TooLarge
+from holdfast.vocabulary.errors import IsDirectory, NotDirectory, NotFound, TooLarge
 from holdfast.vocabulary.json import Json
 
 from .info import Info, info
@@ -25,6 +26,7 @@ from .text import LOOKED_AT_BYTES, detect, whole_characters
 
 MAX_VIEW_BYTES = 16 * 1024 * 1024
 _VERSIONS_LOOKED_AT = 100
+_NO_LINES = Lines(at_most=0)
 
 
 async def view(records: Records | None, place: Place, lines: Lines = EVERYTHING, *, max_bytes: int | None = None) -> View:
@@ -43,11 +45,33 @@ async def view(records: Records | None, place: Place, lines: Lines = EVERYTHING,
     try:
         seen = await info(place)
         part = await read(place, lines, max_bytes=limit)
-    except NotFound:
+    except (NotFound, NotDirectory):
         if records is None or row is None:
             raise not_found(place) from None
         return await _stored(records, place, row, lines, limit)
     return await _seen(records, place, row, seen, part, limit)
+
+
+async def about(records: Records | None, place: Place) -> View:
+    """All of a view but the content, of files of any size.
+
+    Raises:
+        NotFound, IsDirectory, SpecialFile, AccessDenied, NotKept: As in `view`.
+    """
+    row = await records.row(place) if records else None
+    try:
+        if records and row is not None and row.is_virtual:
+            raise not_found(place)
+        seen, part = await info(place), await read(place, _NO_LINES, max_bytes=0)
+    except (NotFound, NotDirectory):
+        if records is None or row is None:
+            raise not_found(place) from None
+        return replace(await _stored(records, place, row, _NO_LINES, MAX_FILE_BYTES), content=None)
+    item, sha256 = item_of(place.path, row, seen), part.sha256 or ""
+    is_json = records is not None and row is not None and await _was_written_as_json(records, row, sha256)
+    kind = ContentKind.JSON if is_json else ContentKind.BINARY if part.encoding.is_binary else ContentKind.TEXT
+    total = part.total_lines if kind is ContentKind.TEXT else None
+    return View(item, kind, None, sha256, part.size, total_lines=total, first=None, lines=None, truncated=None)
 
 
 def shown(item: Item, kind: ContentKind, data: bytes, sha256: str, lines: Lines, limit: int) -> View:
