@@ -1,5 +1,6 @@
 """One scenario, every dialect, one truth: the same file through each toolset, and each toolset's answer to the others' paths."""
 
+import base64
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -54,6 +55,17 @@ async def _fs_writes(desk: Desk, path: str, content: str) -> None:
     assert (await desk.call("fs.write", path=path, content=content))["ok"] is True
 
 
+async def _workspace_reads(desk: Desk, path: str) -> Seen:
+    said = (await desk.call("read", path=path, limit=0))["result"]
+    info = (await desk.call("file_info", path=path))["result"]
+    assert info["hash"] == said["hash"]
+    return Seen(said["content"], info["size"], said["hash"])
+
+
+async def _workspace_writes(desk: Desk, path: str, content: str) -> None:
+    assert (await desk.call("write", path=path, content=content, overwrite=True))["success"] is True
+
+
 def _as_host_path(desk: Desk, path: str) -> str:
     return f"{desk.root}/{path}"
 
@@ -63,6 +75,7 @@ SPEAKERS = {
     "core by host path": Speaker("core", _as_host_path, _core_reads, "file_read", _core_writes, "file_write"),
     "fs": Speaker("fs", lambda _, path: f"@project/{path}", _fs_reads, "fs.read", _fs_writes, "fs.write"),
     "simple": Speaker("simple", lambda _, path: path, _simple_reads, "read_file"),
+    "workspace": Speaker("workspace", lambda _, path: f"/{path}", _workspace_reads, "read", _workspace_writes, "write"),
 }
 WRITERS = [name for name, speaker in SPEAKERS.items() if speaker.write is not None]
 CONTENTS = {
@@ -103,15 +116,19 @@ async def test_what_one_dialect_writes_has_the_same_text_size_and_hash_in_every_
 
 
 @carries("DIALECT-1")
-@pytest.mark.parametrize("data", [b"caf\xe9\n", b"\xef\xbb\xbfmarked\n", b"\xff\xfeh\x00i\x00\n\x00", bytes(range(256))])
-async def test_bytes_that_are_no_plain_text_look_the_same_in_every_dialect(desk: Desk, data: bytes) -> None:
+@pytest.mark.parametrize(
+    ("data", "is_text"),
+    [(b"caf\xe9\n", True), (b"\xef\xbb\xbfmarked\n", True), (b"\xff\xfeh\x00i\x00\n\x00", True), (bytes(range(256)), False)],
+)
+async def test_bytes_that_are_no_plain_text_look_the_same_in_every_dialect(desk: Desk, data: bytes, is_text: bool) -> None:
     desk.write("odd.bin", data)
 
-    seen = [await speaker.read(desk, speaker.spell(desk, "odd.bin")) for speaker in SPEAKERS.values()]
+    seen = {name: await speaker.read(desk, speaker.spell(desk, "odd.bin")) for name, speaker in SPEAKERS.items()}
 
-    assert len({one.text for one in seen}) == 1
-    assert {one.sha256 for one in seen} == {hashlib.sha256(data).hexdigest(), None}
-    assert {one.size for one in seen} == {len(data), None}
+    assert len({one.text for name, one in seen.items() if is_text or name != "workspace"}) == 1
+    assert is_text or seen["workspace"].text == base64.b64encode(data).decode()
+    assert {one.sha256 for one in seen.values()} == {hashlib.sha256(data).hexdigest(), None}
+    assert {one.size for one in seen.values()} == {len(data), None}
 
 
 @carries("DIALECT-1")
@@ -138,6 +155,8 @@ async def test_a_change_through_one_dialect_is_seen_at_once_through_all_others(d
         ("core", "@project/docs/a.md", "'docs/a.md'"),
         ("core", "@project", "'.'"),
         ("core", "@central/plan.md", "'{central}/plan.md'"),
+        ("workspace", "@project/docs/a.md", "'/docs/a.md'"),
+        ("workspace", "@project", "'/'"),
         ("simple", "@project/docs/a.md", "'docs/a.md'"),
         ("simple", "@project", "'.'"),
         ("simple", "{root}/docs/a.md", "'docs/a.md'"),

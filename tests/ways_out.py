@@ -21,6 +21,9 @@ PROTECTED = [
     "to-protected", "to-hooks/pre-commit", "to-key", ".git/hooks", ".env/", ".git/x/../hooks/pre-commit", ".git/hooks/new",
 ]  # fmt: skip
 
+# Of these, the links that a tool may move or remove which means the link itself.
+LINKS_TO_PROTECTED = ["to-protected", "to-key"]
+
 # Whatever these mean to a tool, they must not lead out; some are names like any other, and may be done.
 ODD = [
     # NUL, and what is as long as it can be or longer
