@@ -1,7 +1,9 @@
 """Running ripgrep, and listening to it on the event loop."""
 
 import asyncio
+import contextlib
 import os
+import signal
 import subprocess
 from collections.abc import Awaitable
 
@@ -20,7 +22,7 @@ _ALWAYS = (
 )
 
 
-def arguments(query: Query, *, ordered: bool = False, max_per_file: int = 0) -> list[str]:
+def arguments(query: Query, *, ordered: bool = False, max_per_file: int = 0, small: bool = False) -> list[str]:
     """ripgrep's words for the query, without the place to search in."""
     words = [*_ALWAYS, "--case-sensitive" if query.case_sensitive else "--ignore-case"]
     if not query.regex:
@@ -31,6 +33,9 @@ def arguments(query: Query, *, ordered: bool = False, max_per_file: int = 0) -> 
         words += ["--after-context", str(query.after)]
     if ordered:
         words += ["--sort", "path"]
+    if small:
+        # Starting more threads takes longer than searching a small tree.
+        words += ["--threads", "1"]
     if max_per_file:
         words += ["--max-count", str(max_per_file)]
     return [*words, *_globs(query), "-e", query.pattern]
@@ -111,7 +116,9 @@ def _end(running: Running) -> None:
     running.close()
     if running.process.poll() is not None:
         return
-    running.process.kill()
+    # The whole group: a bubblewrap that is killed while it starts would leave its child behind.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(running.process.pid, signal.SIGKILL)
     loop = asyncio.get_running_loop()
     exited = os.pidfd_open(running.process.pid)
 

@@ -9,10 +9,11 @@ where neither can be had it may only read its standard input.
 import asyncio
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -190,7 +191,15 @@ def _spawned(words: Sequence[str], *, executable: str | None, cwd: str, stdin: i
     try:
         # Python's own descriptors close themselves on exec. `close_fds` would list /proc/self/fd, which Landlock denies.
         process = subprocess.Popen(
-            words, executable=executable, cwd=cwd, stdin=stdin, stdout=into, stderr=complaints, close_fds=False, env={"PATH": os.defpath}
+            words,
+            executable=executable,
+            cwd=cwd,
+            stdin=stdin,
+            stdout=into,
+            stderr=complaints,
+            close_fds=False,
+            env={"PATH": os.defpath},
+            start_new_session=True,
         )
     except BaseException:
         os.close(output)
@@ -207,6 +216,7 @@ def _abandon(future: Future[Running]) -> None:
     if future.cancelled() or future.exception() is not None:
         return
     running = future.result()
-    running.process.kill()
+    with suppress(ProcessLookupError):
+        os.killpg(running.process.pid, signal.SIGKILL)
     running.process.wait()
     running.close()
