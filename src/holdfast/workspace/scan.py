@@ -65,6 +65,20 @@ def scan_small(place: Place, query: Query, sight: Sight, *, wait: bool) -> Scan:
     return result
 
 
+def is_small(place: Place, query: Query, sight: Sight, stop: Event) -> bool:
+    """Whether the files that would be searched are few and small.
+
+    Raises:
+        Stopped: Nobody waits any more.
+    """
+    size = 0
+    for number, step in enumerate(_files(Filter(place, query, sight), look=True, stop=stop), 1):
+        size += step.about.st_size if step.about else 0
+        if number > ON_LOOP.files or size > IN_POOL.bytes:
+            return False
+    return True
+
+
 def scan_all(place: Place, query: Query, sight: Sight, stop: Event) -> Scan:
     """Search all files beneath `place`, and tell which are left to ripgrep.
 
@@ -98,8 +112,8 @@ def scan_file(place: Place, query: Query) -> list[Match]:
     return [line.at(place) for line in lines_with(data, query)]
 
 
-def _files(files: Filter, *, wait: bool = True, stop: Event | None = None) -> Iterator[Step]:
-    for step in steps(files.top, files.sight, True, _choose_files(files.query), look=False, wait=wait, stop=stop):
+def _files(files: Filter, *, look: bool = False, wait: bool = True, stop: Event | None = None) -> Iterator[Step]:
+    for step in steps(files.top, files.sight, True, _choose_files(files.query), look=look, wait=wait, stop=stop):
         if files.asks_for(step.path):
             yield step
 
