@@ -1,6 +1,6 @@
 """On whose behalf files change, and what one change is told of its version."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from holdfast.store.audit import Entry
 from holdfast.store.begin import Begun
@@ -65,5 +65,5 @@ def receipt_of(author: object) -> Receipt:
 
 def with_receipt(changes: Changes, receipt: Receipt) -> tuple[Changes, Receipt]:
     """`changes` as they are, but for one change with this receipt, which gets their author."""
-    asked = replace(receipt, author=receipt_of(changes.author).author)
-    return changes.by(asked), asked
+    receipt.author = receipt_of(changes.author).author
+    return changes.by(receipt), receipt

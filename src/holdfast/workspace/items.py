@@ -85,7 +85,10 @@ async def glob_items(records: Records | None, place: Place, patterns: Sequence[s
 
 
 def item_of(path: str, row: File | None, seen: Entry | Info | None) -> Item:
-    """One entry as disk and store know it together. Where they disagree about what kind of thing it is, the disk is right."""
+    """One entry as disk and store know it together. Where they disagree about what kind of thing it is, the disk is right.
+
+    An `Entry` does not know when it was made, so that is then told as when it was changed.
+    """
     if row is not None and seen is not None and row.is_folder != (seen.kind is Kind.DIRECTORY):
         row = None
     name = path.rpartition("/")[2]

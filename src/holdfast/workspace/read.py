@@ -5,7 +5,7 @@ import os
 import re
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.vocabulary.errors import Cancelled, LineTooLong, TooLarge
 
@@ -41,6 +41,7 @@ class Slice:
     more: bool
     sha256: str | None
     total_lines: int | None
+    modified: float = 0.0
 
     @property
     def text(self) -> str:
@@ -89,14 +90,26 @@ def _read(place: Place, lines: Lines, max_bytes: int, *, whole_lines: bool, surv
         encoding = detect(head)
         sha256 = survey.sha256 if surveyed and survey is not None else None
         if encoding.is_wide:
-            return _read_wide(place, descriptor, about.st_size, encoding, lines, max_bytes, whole_lines=whole_lines, sha256=sha256)
+            wide = _read_wide(place, descriptor, about.st_size, encoding, lines, max_bytes, whole_lines=whole_lines, sha256=sha256)
+            return replace(wide, modified=about.st_mtime)
         window = find_window(descriptor, about.st_size, lines, survey, max_bytes)
         data = _exactly(descriptor, window.start, window.end)
     cut = window.more and len(data) >= max_bytes and (lines.at_most is None or data.count(b"\n") < lines.at_most)
     if cut:
         data = _cut(data, place, max_bytes, whole_lines=whole_lines)
     total = survey.total_lines if surveyed and survey is not None else None
-    return Slice(data, encoding, about.st_size, window.first, _count(data), cut=cut, more=window.more, sha256=sha256, total_lines=total)
+    return Slice(
+        data,
+        encoding,
+        about.st_size,
+        window.first,
+        _count(data),
+        cut=cut,
+        more=window.more,
+        sha256=sha256,
+        total_lines=total,
+        modified=about.st_mtime,
+    )
 
 
 def contents(descriptor: int, size: int, *, wait: bool) -> bytes:

@@ -14,7 +14,8 @@ from holdfast.store.files import File
 from holdfast.vocabulary.errors import IsDirectory, NotDirectory, NotFound, TooLarge
 from holdfast.vocabulary.json import Json
 
-from .info import Info, info
+from .entry import Entry, Kind
+from .info import info
 from .item import ContentKind, Item, View
 from .items import item_of, not_found
 from .kept import load
@@ -43,13 +44,12 @@ async def view(records: Records | None, place: Place, lines: Lines = EVERYTHING,
     if records and row is not None and row.is_virtual:
         return await _stored(records, place, row, lines, limit)
     try:
-        seen = await info(place)
         part = await read(place, lines, max_bytes=limit)
     except (NotFound, NotDirectory):
         if records is None or row is None:
             raise not_found(place) from None
         return await _stored(records, place, row, lines, limit)
-    return await _seen(records, place, row, seen, part, limit)
+    return await _seen(records, place, row, part, limit)
 
 
 async def about(records: Records | None, place: Place) -> View:
@@ -96,8 +96,8 @@ def shown(item: Item, kind: ContentKind, data: bytes, sha256: str, lines: Lines,
     )
 
 
-async def _seen(records: Records | None, place: Place, row: File | None, seen: Info, part: Slice, limit: int) -> View:
-    item, sha256 = item_of(place.path, row, seen), part.sha256 or ""
+async def _seen(records: Records | None, place: Place, row: File | None, part: Slice, limit: int) -> View:
+    item, sha256 = item_of(place.path, row, Entry(place, Kind.FILE, part.size, part.modified)), part.sha256 or ""
     is_json = records is not None and row is not None and await _was_written_as_json(records, row, sha256)
     if is_json or part.encoding.is_binary:
         if part.size > limit:
