@@ -19,6 +19,7 @@ from holdfast.vocabulary.errors import HoldfastError, InvalidArguments, IsDirect
 from .author import Receipt, receipt_of
 from .change import Change, Ticket, Verb
 from .entry import Kind
+from .faults import told
 from .inode import Inode
 from .item import ContentKind
 from .kept import keep
@@ -53,7 +54,8 @@ class VersionLedger:
         if change.verb is Verb.TOUCH and change.before is not None and known is not None and not known.is_folder:
             await self._touch(known, receipt)
             return self._ticket(change, None)
-        wish = await _Promise(self.records, change, known, receipt).made()
+        with told(change.place):
+            wish = await _Promise(self.records, change, known, receipt).made()
         begun = await begin(self.records.database, self.records.lease, wish, receipt.author.origin, entry=receipt.author.audit)
         receipt.begun = begun
         return self._ticket(change, begun)

@@ -1,6 +1,7 @@
 """Where a workspace's memory is: its rows, the right to change them, and the folder of large contents."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from holdfast.store import files
@@ -31,7 +32,11 @@ class Records:
 
     def name_of(self, mount: Mount) -> str:
         """What the store calls the mount: `@state` is another folder in each run, and their rows must not be mixed up."""
-        return f"{STATE}/{mount.root.name}" if mount.name == STATE else mount.name
+        if mount.name != STATE:
+            return mount.name
+        if mount.root.parent.name == STATE:
+            return f"{STATE}/{mount.root.name}"
+        return f"{STATE}/@{sha256(bytes(mount.root)).hexdigest()[:16]}"
 
     async def row(self, place: Place) -> File | None:
         """The active file or folder that the store has at a place; the root of a mount has no row."""

@@ -105,6 +105,8 @@ def _mount(records: Records, version: Version, mounts: Mapping[str, Mount], stat
     for mount in mounts.values():
         if records.name_of(mount) == version.mount:
             return mount
-    if state_of is not None and version.mount.startswith(f"{STATE}/"):
-        return state_of(version.mount.removeprefix(f"{STATE}/"))
-    return None
+    where, _, run = version.mount.partition("/")
+    if state_of is None or where != STATE or run.startswith("@"):
+        return None
+    mount = state_of(run)
+    return mount if records.name_of(mount) == version.mount else None

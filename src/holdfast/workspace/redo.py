@@ -9,11 +9,11 @@ from hashlib import sha256
 
 from holdfast.store import versions
 from holdfast.store.begin import begin
-from holdfast.store.changes import Import
+from holdfast.store.changes import Import, Lose
 from holdfast.store.contents import Content
 from holdfast.store.files import File
 from holdfast.store.versions import Origin, Version
-from holdfast.vocabulary.errors import NotDirectory, NotEmpty, NotFound, NotKept
+from holdfast.vocabulary.errors import NotDirectory, NotEmpty, NotFound, NotKept, Outside
 
 from .change import Change, Ticket
 from .changes import Changes
@@ -86,6 +86,13 @@ class Redo:
         Raises:
             HoldfastError: It could not be done; the version is still pending.
         """
+        try:
+            return await self._redone()
+        except (NotDirectory, Outside):
+            # Somebody has put a file or a link where a folder of the way was.
+            return await self._lose()
+
+    async def _redone(self) -> Outcome:
         match self.version.kind:
             case "remove":
                 return await self._removed()
@@ -174,6 +181,13 @@ class Redo:
         content = await self.mount.pool.run(_content, self.records, place)
         known = Import(path=place.path, mount=self.records.name_of(place.mount), found=content)
         await begin(self.records.database, self.records.lease, known, Origin())
+        return Outcome.EXTERNAL
+
+    async def _lose(self) -> Outcome:
+        """Let the disk be right that there can be nothing; what was to be there can be undeleted."""
+        if self.row.deleted_at is None:
+            lost = Lose(path=self.row.path, mount=self.row.mount)
+            await begin(self.records.database, self.records.lease, lost, Origin())
         return Outcome.EXTERNAL
 
     async def _abort(self) -> Outcome:
