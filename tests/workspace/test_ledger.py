@@ -10,7 +10,7 @@ import pytest
 from holdfast.store.audit import STARTED, Entry
 from holdfast.store.uuid7 import uuid7
 from holdfast.vocabulary.call import Caller, ToolCall
-from holdfast.vocabulary.errors import Broken, LostLease, NotKept, StaleHash
+from holdfast.vocabulary.errors import Broken, LostLease, NoSpace, NotKept, StaleHash
 from holdfast.workspace.author import Author
 from holdfast.workspace.files import Files
 from holdfast.workspace.item import ContentKind
@@ -218,6 +218,23 @@ async def test_large_contents_lie_in_the_data_folder_once(shelf: Shelf) -> None:
     [deleted] = await shelf.files.deleted_items()
     await shelf.files.undelete(deleted.file_id or "")
     assert (shelf.root / "big").read_bytes() == _BIG
+
+
+async def test_a_large_file_is_not_written_when_there_is_no_room_for_its_version(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = os.write
+
+    def full(descriptor: int, data: bytes) -> int:
+        if str(shelf.records.content_folder) in os.readlink(f"/proc/self/fd/{descriptor}"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return plain(descriptor, data)
+
+    with monkeypatch.context() as failing:
+        failing.setattr(os, "write", full)
+        with pytest.raises(NoSpace):
+            await shelf.files.write(shelf.at("big"), _BIG)
+
+    assert (list(shelf.root.iterdir()), list(shelf.records.content_folder.iterdir())) == ([], [])
+    await shelf.files.write(shelf.at("big"), _BIG)
 
 
 async def test_of_contents_that_are_too_large_only_hash_and_size_are_known(shelf: Shelf) -> None:

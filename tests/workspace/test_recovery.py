@@ -15,44 +15,26 @@ from holdfast.store.audit import STARTED, Entry
 from holdfast.store.opening import open_database
 from holdfast.store.uuid7 import uuid7
 from holdfast.workspace.author import Author
-from holdfast.workspace.change import Change, Ticket
-from holdfast.workspace.changes import Changes
-from holdfast.workspace.files import Files
-from holdfast.workspace.ledger import VersionLedger
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.resolve import resolve_now
 from holdfast.workspace.sight import OWN_TEMPORARY
 from tests.store.scene import new_workspace
+from tests.workspace.dying import Killed, dying
 from tests.workspace.shelf import Shelf, shelved, taken_over
 from tests.workspace.writing import generation, leftovers, mounted, number_of, sha256, versioning_process
-
-
-class _Killed(BaseException):
-    """The process is gone, right after its record was made."""
-
-
-class _Dying(VersionLedger):
-    async def pending(self, change: Change) -> Ticket:
-        await super().pending(change)
-        raise _Killed
-
-
-def _dying(shelf: Shelf, author: Author | None = None) -> Files:
-    changes = Changes(_Dying(shelf.records), author)
-    return Files(shelf.files.sight, changes, shelf.records, shelf.files.mounts)
 
 
 async def test_a_recorded_write_that_never_reached_the_disk_is_made(shelf: Shelf) -> None:
     saved = await shelf.files.save(shelf.at("old"), "1")
     os.chmod(shelf.root / "old", 0o750)
-    dying = _dying(shelf)
+    doomed = dying(shelf)
     for change in (
-        dying.save(shelf.at("old"), "2", overwrite=True),
-        dying.save(shelf.at("new/deep"), {"a": 1}),
-        dying.make_folder(shelf.at("folder")),
-        dying.touch_item(shelf.at("touched")),
+        doomed.save(shelf.at("old"), "2", overwrite=True),
+        doomed.save(shelf.at("new/deep"), {"a": 1}),
+        doomed.make_folder(shelf.at("folder")),
+        doomed.touch_item(shelf.at("touched")),
     ):
-        with pytest.raises(_Killed):
+        with pytest.raises(Killed):
             await change
     assert (shelf.text("old"), [path.name for path in shelf.root.iterdir()]) == ("1", ["old"])
 
@@ -83,8 +65,8 @@ async def test_a_recorded_write_that_reached_the_disk_is_only_settled(shelf: She
 
 async def test_what_somebody_else_wrote_meanwhile_is_kept_and_becomes_known(shelf: Shelf) -> None:
     saved = await shelf.files.save(shelf.at("a"), "1")
-    with pytest.raises(_Killed):
-        await _dying(shelf).save(shelf.at("a"), "2", overwrite=True)
+    with pytest.raises(Killed):
+        await dying(shelf).save(shelf.at("a"), "2", overwrite=True)
     shelf.put("a", "theirs")
 
     again, report = await shelf.crash_and_recover()
@@ -93,6 +75,20 @@ async def test_what_somebody_else_wrote_meanwhile_is_kept_and_becomes_known(shel
     assert await again.kinds(saved.file_id) == ["write", "write", "external"]
     ours = (await again.files.history(saved.file_id))[1]
     assert (await again.files.content_of(saved.file_id, ours.version_id)).content == "2"
+
+
+async def test_a_file_whose_folder_somebody_else_made_a_file_can_be_undeleted(shelf: Shelf) -> None:
+    with pytest.raises(Killed):
+        await dying(shelf).save(shelf.at("d/a"), "1")
+    shelf.put("d", "theirs")
+
+    again, report = await shelf.crash_and_recover()
+
+    assert (shelf.text("d"), report.external, report.failed) == ("theirs", 1, 0)
+    [lost] = [item for item in await again.files.deleted_items() if item.path == "d/a"]
+    (shelf.root / "d").unlink()
+    await again.files.undelete(lost.file_id or "")
+    assert shelf.text("d/a") == "1"
 
 
 async def test_what_was_settled_and_then_removed_behind_our_back_stays_removed(shelf: Shelf) -> None:
@@ -111,16 +107,16 @@ async def test_recorded_moves_and_removals_are_made(shelf: Shelf) -> None:
     gone = await shelf.files.save(shelf.at("gone"), "3")
     await shelf.files.make_folder(shelf.at("empty"))
     shelf.put("unknown", "4")
-    dying = _dying(shelf)
+    doomed = dying(shelf)
     await shelf.files.make_folder(shelf.at("into"))
     for change in (
-        dying.relocate(shelf.at("a"), shelf.at("into")),
-        dying.relocate(shelf.at("old"), shelf.at("new")),
-        dying.discard(shelf.at("gone")),
-        dying.discard(shelf.at("empty")),
-        dying.discard(shelf.at("unknown")),
+        doomed.relocate(shelf.at("a"), shelf.at("into")),
+        doomed.relocate(shelf.at("old"), shelf.at("new")),
+        doomed.discard(shelf.at("gone")),
+        doomed.discard(shelf.at("empty")),
+        doomed.discard(shelf.at("unknown")),
     ):
-        with pytest.raises(_Killed):
+        with pytest.raises(Killed):
             await change
 
     again, report = await shelf.crash_and_recover()
@@ -182,8 +178,8 @@ async def test_a_disk_that_forgot_everything_unsynced_gets_it_again(shelf: Shelf
 
 async def test_what_was_acknowledged_wins_over_an_unfinished_change_that_failed(shelf: Shelf) -> None:
     saved = await shelf.files.save(shelf.at("a"), "1")
-    with pytest.raises(_Killed):
-        await _dying(shelf).save(shelf.at("a"), "2", overwrite=True)
+    with pytest.raises(Killed):
+        await dying(shelf).save(shelf.at("a"), "2", overwrite=True)
     pending = (await shelf.files.history(saved.file_id))[0]
     await versions.abort(shelf.database, shelf.records.lease, pending.version_id)
 
@@ -226,10 +222,10 @@ async def test_calls_that_were_cut_off_are_closed_with_what_really_happened(shel
     def entry(name: str) -> Entry:
         return Entry(uuid7(), lease.workspace_id, time.time_ns() // 1_000, name, STARTED, lease.epoch, call_id=name, session_id="s")
 
-    with pytest.raises(_Killed):
-        await _dying(shelf, Author("wrote", "s", audit=entry("wrote"))).save(shelf.at("a"), "1")
-    with pytest.raises(_Killed):
-        await _dying(shelf, Author("undone", "s", audit=entry("undone"))).save(shelf.at("b"), "1")
+    with pytest.raises(Killed):
+        await dying(shelf, Author("wrote", "s", audit=entry("wrote"))).save(shelf.at("a"), "1")
+    with pytest.raises(Killed):
+        await dying(shelf, Author("undone", "s", audit=entry("undone"))).save(shelf.at("b"), "1")
     pending = (await shelf.files.history((await shelf.files.item(shelf.at("b"))).file_id or ""))[0]
     await versions.abort(shelf.database, lease, pending.version_id)
     await audit.intend(shelf.database, lease, entry("command"))
@@ -250,8 +246,8 @@ async def test_calls_that_were_cut_off_are_closed_with_what_really_happened(shel
 async def test_versions_of_a_run_that_is_not_open_wait_for_it(shelf: Shelf, tmp_path: Path) -> None:
     (tmp_path / "state/one").mkdir(parents=True)
     state = Mount("state", tmp_path / "state/one")
-    with pytest.raises(_Killed):
-        await _dying(shelf).write(resolve_now(state, "workflow.md", written="workflow.md"), b"text")
+    with pytest.raises(Killed):
+        await dying(shelf).write(resolve_now(state, "workflow.md", written="workflow.md"), b"text")
 
     _, report = await shelf.crash_and_recover()
     assert (report.redone, (tmp_path / "state/one/workflow.md").exists()) == (0, False)
