@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from holdfast.app import Holdfast, describe_arguments
-from holdfast.vocabulary.call import ToolCall
+from holdfast.vocabulary.call import Caller, ToolCall
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.outcome import Done, Failed, Outcome, Refused
+from holdfast.vocabulary.spelling import plain_name
 
 from .parser import Parser, add_project_arguments, parse_mounts
 
@@ -35,7 +36,7 @@ def main(words: list[str]) -> int:
             parser.error(f"'{text}' is not key=value")
         pairs[key] = value
     if given.stdin:
-        pairs[given.stdin] = sys.stdin.read()
+        pairs[given.stdin] = _standard_input(parser)
     takes = describe_arguments(given.name)
     _check_names(given.name, takes, pairs, parser)
     arguments = given.args if given.args is not None and not pairs else _merged(given.args, pairs, takes, parser)
@@ -52,15 +53,26 @@ def main(words: list[str]) -> int:
 
 async def _call(given: Any, arguments: dict[str, Json] | str, mounts: dict[str, str]) -> Outcome:
     async with Holdfast.open(given.project, profile=given.profile, mounts=mounts, run=given.run) as holdfast:
-        return await holdfast.take(ToolCall("cli", given.name, arguments))
+        return await holdfast.take(ToolCall("cli", given.name, arguments, Caller(run=given.run)))
+
+
+def _standard_input(parser: Parser) -> str:
+    try:
+        # The bytes as they are: read as text, the ends of lines would be changed.
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        parser.error("--stdin: what came on standard input is not UTF-8")
 
 
 def _merged(text: str | None, pairs: dict[str, str], takes: Mapping[str, JsonObject], parser: Parser) -> dict[str, Json]:
     try:
-        base = cast("dict[str, Json]", json.loads(text) if text else {})
+        base: object = json.loads(text) if text else {}
     except ValueError as error:
         parser.error(f"--args is not JSON: {error}")
-    return {**base, **{key: _value(value, takes.get(key, {}).get("type")) for key, value in pairs.items()}}
+    if not isinstance(base, dict):
+        parser.error("--args is not a JSON object")
+    kinds = {plain_name(name): schema.get("type") for name, schema in takes.items()}
+    return {**cast("dict[str, Json]", base), **{key: _value(value, kinds.get(plain_name(key))) for key, value in pairs.items()}}
 
 
 def _value(text: str, kind: Json) -> Json:
@@ -75,15 +87,16 @@ def _value(text: str, kind: Json) -> Json:
 
 def _check_names(tool: str, takes: Mapping[str, JsonObject], pairs: dict[str, str], parser: Parser) -> None:
     """A person who mistypes an optional argument wants to hear of it; a model's extra keys are let go."""
-    known = {name.replace("_", "").casefold() for name in takes}
+    known = {plain_name(name) for name in takes}
     for key in pairs:
-        if known and key.replace("_", "").replace("-", "").casefold() not in known:
+        if known and plain_name(key) not in known:
             parser.error(f"{tool} has no argument '{key}'; it takes: {', '.join(takes)}")
 
 
 def _show(outcome: Outcome, *, as_json: bool) -> None:
-    if not as_json:
-        sys.stdout.write(outcome.answer.text if outcome.answer.text.endswith("\n") else f"{outcome.answer.text}\n")
-        return
-    code = None if isinstance(outcome, Done) else outcome.error.code
-    print(json.dumps({"outcome": type(outcome).__name__.lower(), "code": code, "result": outcome.answer.body}, ensure_ascii=False))
+    text = outcome.answer.text
+    if as_json:
+        code = None if isinstance(outcome, Done) else outcome.error.code
+        text = json.dumps({"outcome": type(outcome).__name__.lower(), "code": code, "result": outcome.answer.body}, ensure_ascii=False)
+    # What was no text on the command line would be none here.
+    sys.stdout.write(text.encode(errors="replace").decode().removesuffix("\n") + "\n")

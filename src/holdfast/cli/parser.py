@@ -1,6 +1,7 @@
 """The arguments that several commands share."""
 
 import argparse
+import sys
 from typing import NoReturn
 
 from . import EXIT_USAGE
@@ -11,7 +12,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what was wrong and how it should be."""
-        self.print_usage()
+        self.print_usage(sys.stderr)
         self.exit(EXIT_USAGE, f"{self.prog}: {message}\n")
 
 

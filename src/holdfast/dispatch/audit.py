@@ -1,39 +1,48 @@
 """What is recorded of a call: sizes, hashes and short previews, never whole contents or secrets."""
 
 import hashlib
-import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Protocol, cast
 
-from holdfast.tool.bind import parse, plain_name
+from holdfast.tool.bind import parse
 from holdfast.tool.tool import Tool
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.errors import InvalidArguments
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Done, Outcome
+from holdfast.vocabulary.spelling import plain_name
 
 # As `plain_name` has them, so that no spelling of an argument gets around this.
 _CONTENTS = {"after", "before", "content", "contentpreview", "insertcontent", "newstring", "oldstring", "output", "text"}
 _SECRET_NAME = re.compile(r"(?i)(key|token|secret|passw(or)?d|credential|authorization)$")
-_SECRET_VALUE = re.compile(
-    r"(?i)(-----BEGIN[^-]*PRIVATE KEY-----.*|\b(sk|pk|rk)[-_][\w-]{16,}|\bgh[pousr]_\w{20,}|\bAKIA[0-9A-Z]{16}\b|\bxox[abprs]-[\w-]{10,}"
-    r"|\beyJ[\w-]+\.[\w-]+\.[\w-]+|(?<=://)[^\s/:@]+:[^\s/@]+(?=@)|(?<=[\w]key=)\S+|(?<=token=)\S+|(?<=password=)\S+|(?<=secret=)\S+"
-    r'|(?<=[\w]key":)\s*"[^"]*|(?<=token":)\s*"[^"]*|(?<=password":)\s*"[^"]*|(?<=secret":)\s*"[^"]*)',
-    re.DOTALL,
-)
-# One of these is in whatever the expression above finds. Looking for them costs a tenth of it, and most texts have none.
-_SECRET_SIGNS = (
-    *("-----begin", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-    *("akia", "xox", "eyj", "://", "key=", "token=", "password=", "secret=", 'key":', 'token":', 'password":', 'secret":'),
+# What looks like a secret: text of which one piece is in it for sure, so that most texts need no closer look, and then what to take out.
+_SECRETS = tuple(
+    (signs, re.compile(pattern, re.IGNORECASE | re.DOTALL))
+    for signs, pattern in (
+        (("-----begin",), r"()-----BEGIN[^-]*PRIVATE KEY-----.*"),
+        (("sk-", "sk_", "pk-", "pk_", "rk-", "rk_"), r"()\b[spr]k[-_][\w-]{16,}"),
+        (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"()\bgh[pousr]_\w{20,}"),
+        (("akia",), r"()\bAKIA[0-9A-Z]{16}\b"),
+        (("xox",), r"()\bxox[abprs]-[\w-]{10,}"),
+        (("eyj",), r"()\beyJ[\w-]{4,}(?:\.[\w-]+){0,2}"),
+        (("://",), r"(://)[^\s/:@]+:[^\s/@]+(?=@)"),
+        (("key=", "token=", "password=", "secret="), r"((?:\wkey|token|password|secret)=)\S+"),
+        (('key":', 'token":', 'password":', 'secret":'), r'((?:\wkey|token|password|secret)":)\s*"[^"]*'),
+    )
 )
 _HIDDEN = "[hidden]"
 _MAX_ITEMS = 50
 _MAX_NAME = 200
 _MAX_DEPTH = 16
 _MAX_BITS = 64
+_MAX_SUMMARY = 64 * 1024
+# A secret that begins before a cut is known by what follows within so many characters.
+_LOOK_AHEAD = 256
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,7 @@ class AuditEntry:
             "ts": self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "kind": "tool.exec",
             "toolCallId": self.call.id[:_MAX_NAME],
-            "toolName": masked(self.call.name)[:_MAX_NAME],
+            "toolName": _shortened(self.call.name, _MAX_NAME),
             "agentId": self.call.caller.agent[:_MAX_NAME],
             "input": self.input,
             "output": self.output,
@@ -94,51 +103,84 @@ def entry(call: ToolCall, given: Json, outcome: Outcome, *, started: datetime, d
     if not isinstance(outcome, Done):
         facts = summary(outcome.error.facts, _CONTENTS, preview_bytes)
         output = {**(output if isinstance(output, dict) else {"result": output}), "refused": type(outcome).__name__ == "Refused"}
-        output.update({"code": code, "reason": masked(outcome.error.message)[:preview_bytes], "facts": facts})
+        output.update({"code": code, "reason": _shortened(outcome.error.message, preview_bytes), "facts": facts})
     kind = type(outcome).__name__.lower()
     return AuditEntry(call, kind, code, given, output, started, duration_ms)
 
 
-def summary(value: object, contents: set[str], preview_bytes: int, name: str = "", depth: int = 0) -> Json:
-    """`value` with everything long or deep, and everything that is contents, replaced by its size, hash and beginning."""
-    if isinstance(value, str):
-        return _text(value, preview_bytes, is_content=plain_name(name) in contents, is_secret=_SECRET_NAME.search(name) is not None)
-    if isinstance(value, Mapping | Sequence) and depth >= _MAX_DEPTH:
-        return {"more": len(cast("Sequence[object]", value))}
-    if isinstance(value, Mapping):
-        items = list(cast("Mapping[str, object]", value).items())[:_MAX_ITEMS]
-        return {masked(key)[:preview_bytes]: summary(inner, contents, preview_bytes, key, depth + 1) for key, inner in items}
-    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-        every = cast("Sequence[object]", value)
-        shown = [summary(inner, contents, preview_bytes, name, depth + 1) for inner in every[:_MAX_ITEMS]]
-        return shown if len(every) <= _MAX_ITEMS else [*shown, {"more": len(every) - _MAX_ITEMS}]
-    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-        return {"bits": value.bit_length()}
-    return value if isinstance(value, bool | int | float) or value is None else str(value)
+def summary(value: object, contents: set[str], preview_bytes: int) -> Json:
+    """`value` with everything long, wide or deep, and everything that is contents, replaced by its size, hash and beginning."""
+    return _Summary(contents, preview_bytes).of(value)
+
+
+@dataclass
+class _Summary:
+    """One summary in the making; `left` is how much more text it may hold."""
+
+    contents: set[str]
+    preview_bytes: int
+    left: int = _MAX_SUMMARY
+
+    def of(self, value: object, name: str = "", depth: int = 0) -> Json:
+        if isinstance(value, str):
+            return self._text(value, name)
+        if isinstance(value, bytes | bytearray):
+            return {"bytes": len(value)}
+        if isinstance(value, Mapping | Sequence):
+            return self._nest(cast("Mapping[object, object] | Sequence[object]", value), name, depth)
+        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+            return {"bits": value.bit_length()}
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)
+        return value if isinstance(value, bool | int | float) or value is None else self._text(str(value), name)
+
+    def _nest(self, value: Mapping[object, object] | Sequence[object], name: str, depth: int) -> Json:
+        if depth >= _MAX_DEPTH:
+            return {"more": len(value)}
+        is_object = isinstance(value, Mapping)
+        pairs = (
+            [(str(key), each) for key, each in islice(value.items(), _MAX_ITEMS)]
+            if is_object
+            else [(name, each) for each in value[:_MAX_ITEMS]]
+        )
+        shown: list[tuple[str, Json]] = []
+        for key, each in pairs:
+            if self.left <= 0:
+                break
+            self.left -= 16 + (min(len(key), _MAX_NAME) if is_object else 0)
+            shown.append((_shortened(key, _MAX_NAME), self.of(each, key, depth + 1)))
+        more = len(value) - len(shown)
+        if is_object:
+            return {**dict(shown), **({"more": more} if more else {})}
+        return [each for _, each in shown] + ([{"more": more}] if more else [])
+
+    def _text(self, value: str, name: str) -> Json:
+        if _SECRET_NAME.search(name):
+            return _HIDDEN
+        data = value.encode(errors="replace")
+        is_content = plain_name(name) in self.contents
+        # Never the whole: of short contents at most the first half.
+        shown = _shortened(value, min(self.preview_bytes, len(data) // 2) if is_content else self.preview_bytes)
+        self.left -= len(shown)
+        if not is_content and len(data) <= self.preview_bytes:
+            return shown
+        return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "preview": shown}
 
 
 def masked(text: str) -> str:
     """`text` with what looks like a secret taken out."""
     folded = text.casefold()
-    return _SECRET_VALUE.sub(_HIDDEN, text) if any(map(folded.__contains__, _SECRET_SIGNS)) else text
+    for signs, pattern in _SECRETS:
+        if any(map(folded.__contains__, signs)):
+            text = pattern.sub(rf"\1{_HIDDEN}", text)
+    return text
+
+
+def _shortened(text: str, max_bytes: int) -> str:
+    """The beginning of a text, masked before it is cut, because half a secret is one too."""
+    return masked(text[: max_bytes + _LOOK_AHEAD]).encode(errors="replace")[:max_bytes].decode(errors="ignore")
 
 
 def now() -> datetime:
     """The time, as entries have it."""
     return datetime.now(UTC)
-
-
-def _text(value: str, preview_bytes: int, *, is_content: bool, is_secret: bool) -> Json:
-    if is_secret:
-        return _HIDDEN
-    data = value.encode(errors="replace")
-    if not is_content and len(data) <= preview_bytes:
-        return masked(value)
-    # Masked before it is cut, because half a secret is one too. Never the whole: of short contents at most the first half.
-    shown = masked(value[: 4 * preview_bytes]).encode(errors="replace")[: min(preview_bytes, len(data) // 2)].decode(errors="ignore")
-    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "preview": shown}
-
-
-def dump(line: Mapping[str, Json]) -> bytes:
-    """One line of the log."""
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":"), default=str).encode(errors="replace")
