@@ -8,6 +8,7 @@ from typing import Any, cast
 from holdfast.vocabulary.access import FileAccess
 from holdfast.vocabulary.errors import HoldfastError, InvalidArguments, Mistake, PathViolation
 from holdfast.vocabulary.json import Json, flaw_in
+from holdfast.vocabulary.spelling import plain_name
 from holdfast.workspace.info import is_directory
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.place import Asks, Place
@@ -85,11 +86,6 @@ def _is_left_open(value: Json, parameter: Parameter) -> bool:
     if parameter.required:
         return False
     return value is None or (parameter.asks is not None and isinstance(parameter.default, str) and value == "")
-
-
-def plain_name(name: str) -> str:
-    """What all tolerated spellings of an argument's name have in common."""
-    return name.replace("_", "").replace("-", "").casefold()
 
 
 def _validate(tool: Tool, named: Mapping[str, Json]) -> None:
