@@ -1,5 +1,6 @@
 """The command line: one module per command, imported only when it is used."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -21,6 +22,18 @@ EXIT_USAGE = 64
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        try:
+            return _obey(words)
+        finally:
+            # Here and not at the very end, where nobody could say that nobody listens any more.
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _obey(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help())
         return 0 if words else EXIT_USAGE
@@ -47,9 +60,6 @@ def _run(command: str, words: list[str]) -> int:
         return EXIT_USAGE
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 141
 
 
 def _help() -> str:
