@@ -9,6 +9,7 @@ from holdfast.accounts.members import MEMBER_SCOPES
 from holdfast.accounts.passwords import hash_password
 from holdfast.accounts.tokens import Tokens, kept_secret
 from holdfast.accounts.workspaces import shown
+from holdfast.config.home import make_home
 from holdfast.config.settings import Settings
 from holdfast.store import people
 from holdfast.store.database import Database
@@ -23,7 +24,7 @@ from .platform import DATABASE_FILE, ensure_local_user
 @asynccontextmanager
 async def open_store(settings: Settings) -> AsyncGenerator[Database]:
     """The database alone: nothing is held, so a server may run beside."""
-    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_home(settings.home)
     database = await open_database(settings["database_url"] or settings.home / DATABASE_FILE)
     try:
         yield database

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from holdfast.config.home import make_home
 from holdfast.config.settings import Settings
 from holdfast.store import leases, people
 from holdfast.store.database import Database
@@ -60,7 +61,7 @@ class Platform:
         Raises:
             Busy, AccessDenied, NoSpace, Broken: The database cannot be used, and why.
         """
-        settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_home(settings.home)
         database = await open_database(settings["database_url"] or settings.home / DATABASE_FILE)
         try:
             async with Relay.open(settings.home) as relay:
