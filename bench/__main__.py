@@ -45,9 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Our figures beside the floors and the peers, in one table.")
     parser.add_argument("--only", action="append", choices=_names(), default=[], help="measure this subject; can be given again")
     parser.add_argument("--quick", action="store_true", help="small data: to see that it works, not to judge")
-    parser.add_argument(
-        "--cpu", action="store_true", help="count processor time, not the clock: a second look on a busy machine"
-    )
+    parser.add_argument("--cpu", action="store_true", help="count processor time, not the clock: a second look on a busy machine")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--folder", type=Path, help="keep the data here for the next run, instead of a temporary folder")
     return parser

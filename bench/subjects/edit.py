@@ -18,36 +18,32 @@ _BODY = "".join(f"line {number}: what is written here does not matter\n" for num
 
 
 async def rows(bench: Bench) -> AsyncGenerator[Row]:
-    """An edit beside the peer's, then beside the least that lasts. There is no edit tool yet, so ours is the engine's operation."""
+    """An edit beside the peer's, then beside the least that lasts."""
     folder = bench.folder / "edit"
     folder.mkdir(exist_ok=True)
     with server_filesystem(bench, folder) as server, mounted(folder) as place:
         async with bench.opened(folder) as opened:
-            async for row in _rows(bench, opened, place, folder, server):
-                yield row
-
-
-async def _rows(bench: Bench, opened: Opened, place: Callable[[str], Place], folder: Path, server: Server | NotHere) -> AsyncGenerator[Row]:
-    ours, theirs, bare, written = (_file(folder, name) for name in ("ours.txt", "theirs.txt", "bare.txt", "written.txt"))
-    edit, bare_edit = _edits(place(ours.name)), _bare_edits(bare)
-    await edit()
-    bare_edit()
-    require(ours.read_text() == bare.read_text() != _BODY, "what an edit leaves")
-    yield await bench.row(
-        "edit: one line of 4 KB, beside a peer",
-        ours=edit,
-        floor=("npm server-filesystem, not durable", None if isinstance(server, NotHere) else _their_edits(server, theirs)),
-        goal=2,
-        times=20,
-        note=server.reason if isinstance(server, NotHere) else "",
-    )
-    yield await bench.row(
-        "edit: one line of 4 KB, beside the bare steps",
-        ours=edit,
-        floor=("write, fsync, rename, fsync", bare_edit),
-        parts={"whole file by fs.write": lambda: opened.call("fs.write", path=f"@project/{written.name}", content=_BODY)},
-        times=20,
-    )
+            ours, engine, theirs, bare, written = (_file(folder, f"{name}.txt") for name in ("ours", "engine", "theirs", "bare", "written"))
+            edit, bare_edit, engine_edit = _edits(opened, ours), _bare_edits(bare), _engine_edits(place(engine.name))
+            await edit()
+            bare_edit()
+            require(ours.read_text() == bare.read_text() != _BODY, "what an edit leaves")
+            yield await bench.row(
+                "edit: one line of 4 KB, beside a peer",
+                ours=edit,
+                floor=("npm server-filesystem, not durable", None if isinstance(server, NotHere) else _their_edits(server, theirs)),
+                goal=2,
+                parts={"engine alone, two fsyncs": engine_edit},
+                times=20,
+                note=server.reason if isinstance(server, NotHere) else "",
+            )
+            yield await bench.row(
+                "edit: one line of 4 KB, beside the bare steps",
+                ours=edit,
+                floor=("write, fsync, rename, fsync", bare_edit),
+                parts={"whole file by fs.write": lambda: opened.call("fs.write", path=f"@project/{written.name}", content=_BODY)},
+                times=20,
+            )
 
 
 def _file(folder: Path, name: str) -> Path:
@@ -56,7 +52,17 @@ def _file(folder: Path, name: str) -> Path:
     return file
 
 
-def _edits(place: Place) -> Callable[[], Any]:
+def _edits(opened: Opened, file: Path) -> Callable[[], Any]:
+    turns = _turns()
+
+    async def edit() -> object:
+        old, new = next(turns)
+        return await opened.call("edit", path=f"/{file.name}", old_string=old, new_string=new)
+
+    return edit
+
+
+def _engine_edits(place: Place) -> Callable[[], Any]:
     changes, turns = Changes(), _turns()
     return lambda: replace(changes, place, *next(turns))
 
