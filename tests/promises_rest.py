@@ -3,13 +3,13 @@
 REST = {
     "004 API endpoint, settled": {
         "REST-1": "POST /api/v1/workspaces/{id}/tools {tool, args} answers 200 with {success: true, result, error: null}.",
-        "REST-2": "tool and args are required, args is an object; session_id and effects are optional and checked; otherwise 400 with fields.",
+        "REST-2": "tool and args are required, args is an object, session_id and effects are checked; otherwise 400 with fields.",
         "REST-3": "A tool of core, fs or simple answers 200 with its own envelope in result, success and error saying how it went.",
         "REST-4": "An unknown tool (404), bad types (400), scope and membership (403) are statuses whatever the toolset.",
         "REST-5": "GET on the same address gives the definitions of what this caller may call.",
     },
     "004 error responses, settled": {
-        "REST-6": "Every error is {success: false, error, code, fields?}: of tools, addresses that are not there, methods, bodies, content types.",
+        "REST-6": "Every error is {success: false, error, code, fields?}: of tools, unknown addresses, methods, bodies, content types.",
         "REST-7": "What does not fit is 400 VALIDATION_ERROR, never 422.",
         "REST-8": "A request with too many bytes, said or sent, is 413 PAYLOAD_TOO_LARGE.",
         "REST-9": "503 BUSY has Retry-After; a database that somebody else has locked is one.",

@@ -21,6 +21,7 @@ from holdfast.store.database import Database
 from holdfast.store.opening import open_database
 
 SECRET = "a secret for tests that is long enough to sign with"
+OWN = "the server's own token"
 HOLDFAST = (sys.executable, "-m", "holdfast")
 
 
@@ -36,6 +37,7 @@ class Served:
     seconds_to_ready: float
     log: Path
     clients: list[httpx.Client] = field(default_factory=list[httpx.Client])
+    _own: httpx.Client | None = None
 
     @property
     def base(self) -> str:
@@ -51,9 +53,9 @@ class Served:
         """The address of the tools, counted from the base."""
         return f"/api/v1/workspaces/{self.workspace_id}/tools"
 
-    def client(self, token: str | None = "", **options: Any) -> httpx.Client:
+    def client(self, token: str | None = OWN, **options: Any) -> httpx.Client:
         """A client with a token, by default the server's own; None sends none."""
-        bearer = self.told["token"] if token == "" else token
+        bearer = self.told["token"] if token is OWN else token
         headers = {"Authorization": f"Bearer {bearer}"} if bearer is not None else {}
         made = httpx.Client(base_url=self.base, headers=headers, timeout=60, **options)
         self.clients.append(made)
@@ -61,9 +63,9 @@ class Served:
 
     def call(self, tool: str, /, **arguments: Any) -> httpx.Response:
         """Call a tool as the local user."""
-        if not self.clients:
-            self.client()
-        return self.clients[0].post(self.tools, json={"tool": tool, "args": arguments})
+        if self._own is None:
+            self._own = self.client()
+        return self._own.post(self.tools, json={"tool": tool, "args": arguments})
 
     def token(self, user_id: str, *, seconds: float = 600, scopes: Sequence[str] | None = None) -> str:
         """A good token for a user."""
@@ -149,9 +151,7 @@ def holdfast(
     *words: str, environ: Mapping[str, str], stdin: str = "", check: bool = True, cwd: Path | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """One command, to its end."""
-    done = subprocess.run(
-        [*HOLDFAST, *words], env=environ, input=stdin, capture_output=True, text=True, check=False, timeout=120, cwd=cwd
-    )
+    done = subprocess.run([*HOLDFAST, *words], env=environ, input=stdin, capture_output=True, text=True, check=False, timeout=120, cwd=cwd)
     assert not check or done.returncode == 0, f"{words} left with {done.returncode}: {done.stdout}{done.stderr}"
     return done
 
