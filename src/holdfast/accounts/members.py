@@ -25,5 +25,8 @@ class Membership:
 
 async def membership(database: Database, workspace_id: str, user_id: str) -> Membership | None:
     """The membership of a user, None when there is none."""
+    # Ids have only letters, digits and dashes; some of what a stranger may write instead no database takes.
+    if not workspace_id.isprintable():
+        return None
     found = await people.get_member(database, workspace_id, user_id)
     return Membership(workspace_id, user_id, found.role == "owner", frozenset(found.scopes)) if found is not None else None

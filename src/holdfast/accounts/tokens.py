@@ -100,7 +100,7 @@ class Tokens:
         # A token is a stranger's text: whatever is wrong with it, it is not good.
         except (PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
             raise _invalid() from None
-        if identity.server and identity.server != self._server:
+        if (identity.server and identity.server != self._server) or not identity.user_id.isprintable():
             raise _invalid()
         return identity
 

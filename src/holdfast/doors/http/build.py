@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 
 from holdfast import __version__
 from holdfast.vocabulary.errors import HoldfastError, InvalidArguments, Mistake, NotFound
-from holdfast.vocabulary.statuses import INTERNAL, VALIDATION, status_of
+from holdfast.vocabulary.statuses import INTERNAL, TOO_LARGE, VALIDATION, status_of
 
 from .door import COOKIE, Door
 from .files import file_routes
@@ -27,7 +27,14 @@ _PAGE = """<!doctype html><meta charset="utf-8"><title>Holdfast</title>
 
 def build(door: Door) -> Guard:
     """The application: the tools' address first, everything else through FastAPI, the guard around both."""
-    app = FastAPI(title="Holdfast", version=__version__, openapi_url=f"{API}/openapi.json", docs_url="/docs", redoc_url=None)
+    app = FastAPI(
+        title="Holdfast",
+        version=__version__,
+        openapi_url=f"{API}/openapi.json",
+        docs_url="/docs",
+        redoc_url=None,
+        redirect_slashes=False,
+    )
     for routes in (workspace_routes(door), session_routes(door), file_routes(door)):
         app.include_router(routes, prefix=API)
     app.include_router(health_routes(door))
@@ -92,7 +99,8 @@ async def _http(request: Request, error: Exception) -> Response:
             "code": "METHOD_NOT_ALLOWED",
         }
         return JSONResponse(body, 405, {"Allow": methods})
-    return JSONResponse({"success": False, "error": str(error.detail), "code": VALIDATION.code}, error.status_code, error.headers)
+    code = TOO_LARGE.code if error.status_code == TOO_LARGE.number else VALIDATION.code
+    return JSONResponse({"success": False, "error": str(error.detail), "code": code}, error.status_code, error.headers)
 
 
 def _methods(request: Request) -> list[str]:

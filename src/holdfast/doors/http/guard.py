@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
+
 from holdfast.vocabulary.errors import Busy, Forbidden, HoldfastError
 from holdfast.vocabulary.statuses import INTERNAL, TOO_LARGE
 
@@ -39,8 +41,11 @@ _THROW_AWAY_SECONDS = 2.0
 log = logging.getLogger("holdfast.http")
 
 
-class TooMuch(Exception):
-    """The request has more bytes than we take."""
+class TooMuch(HTTPException):
+    """The request has more bytes than we take. It is one of the framework's own errors, because that hides all others while it reads."""
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(TOO_LARGE.number, f"The request has more than {max_bytes} bytes", {"Connection": "close"})
 
 
 class Guard:
@@ -60,12 +65,10 @@ class Guard:
         passage = _Passage(scope, receive, send, self._settings.max_request_bytes)
         try:
             self._check(scope, headers)
-            passage.check_length(headers.get(b"content-length", b"0"))
+            await passage.check_length(headers.get(b"content-length", b"0"))
             await self._inner(scope, passage.receive, passage.send)
-        except TooMuch:
-            message = f"The request has more than {self._settings.max_request_bytes} bytes"
-            await passage.take_the_rest()
-            await passage.close(TOO_LARGE.number, {"success": False, "error": message, "code": TOO_LARGE.code})
+        except TooMuch as error:
+            await passage.close(error.status_code, {"success": False, "error": error.detail, "code": TOO_LARGE.code})
         except HoldfastError as error:
             await passage.refuse(error)
         except Exception:
@@ -105,21 +108,21 @@ class _Passage:
         self._scope = scope
         self._receive = receive
         self._send = send
-        self._left = max_bytes
+        self._left = self._max_bytes = max_bytes
         self._status = 0
         self._started = time.perf_counter()
         scope[REQUEST_ID] = self.id
 
-    def check_length(self, content_length: bytes) -> None:
+    async def check_length(self, content_length: bytes) -> None:
         """Refuse at once what says itself that it is too long.
 
         Raises:
             TooMuch: It is.
         """
         if content_length.isdigit() and int(content_length[:20]) > self._left:
-            raise TooMuch
+            raise await self._too_much()
 
-    async def take_the_rest(self) -> None:
+    async def _too_much(self) -> TooMuch:
         """Read on for a moment and throw it away: a client that is still sending would not hear the answer."""
         left = _MAX_THROWN_AWAY
         with contextlib.suppress(TimeoutError):
@@ -128,6 +131,7 @@ class _Passage:
                     left -= len(message.get("body", b""))
                     if not message.get("more_body"):
                         break
+        return TooMuch(self._max_bytes)
 
     async def receive(self) -> Message:
         """The next piece of the request, as long as there are not too many bytes."""
@@ -135,7 +139,7 @@ class _Passage:
         if message["type"] == "http.request":
             self._left -= len(message.get("body", b""))
             if self._left < 0:
-                raise TooMuch
+                raise await self._too_much()
         return message
 
     async def send(self, message: Message) -> None:

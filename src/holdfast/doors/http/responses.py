@@ -4,7 +4,7 @@ from typing import Any
 
 from .models import ErrorBody
 
-_ALWAYS = (403, 413, 500, 503)
+_ALWAYS = (400, 403, 413, 500, 503)
 _MEANINGS = {
     400: "Something in the request does not fit; `fields` says what.",
     401: "No token, or one that is not good.",

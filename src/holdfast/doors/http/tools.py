@@ -1,6 +1,9 @@
 """POST /workspaces/{id}/tools: any tool by its name. The busiest address, so nothing stands between it and the road."""
 
+import asyncio
+import contextlib
 import re
+from collections.abc import Generator
 from typing import Any, cast
 from uuid import uuid4
 
@@ -9,9 +12,9 @@ import orjson
 from holdfast.accounts.tokens import Identity
 from holdfast.app import EVERYTHING, SAFE_ONLY
 from holdfast.vocabulary.call import Caller, ToolCall
-from holdfast.vocabulary.errors import InvalidArguments, Mistake
+from holdfast.vocabulary.errors import Cancelled, InvalidArguments, Mistake
 from holdfast.vocabulary.json import Json
-from holdfast.vocabulary.outcome import Done, Outcome
+from holdfast.vocabulary.outcome import Done, Outcome, Refused
 from holdfast.vocabulary.statuses import BUSY, status_of
 
 from .door import Door
@@ -19,6 +22,8 @@ from .replies import Receive, Scope, Send, error_body, reply
 
 ADDRESS = re.compile(r"/api/v1/workspaces/([^/]+)/tools/?")
 _EFFECTS = ("keep", "drop", "hold")
+_LISTEN_AFTER_SECONDS = 0.25
+_HUNG_UP = "hung up"
 _STATUS_DIALECTS = ("workspace", "person")
 # Whatever the dialect, these are answered by status.
 _STATUS_CODES = ("unknown_tool", "invalid_arguments", "forbidden", "not_permitted", "unjudgeable", "busy", "lost_lease")
@@ -35,7 +40,8 @@ class ToolsAddress:
         identity, may_endanger = await self._door.caller(scope, workspace_id)
         asked = _parsed(await _body(receive))
         call = _call(asked, identity)
-        outcome = await self._door.platform.take(workspace_id, call, EVERYTHING if may_endanger else SAFE_ONLY)
+        with _cancelled_when_gone(receive):
+            outcome = await self._door.platform.take(workspace_id, call, EVERYTHING if may_endanger else SAFE_ONLY)
         status, body = self._answer(call.name, outcome)
         await reply(send, status, body, [(b"retry-after", b"1")] if status == BUSY.number else [])
 
@@ -47,7 +53,8 @@ class ToolsAddress:
         status = status_of(outcome.error.code)
         if tool is not None and tool.toolset in _STATUS_DIALECTS:
             return status.number, outcome.answer.body
-        if outcome.error.code in _STATUS_CODES:
+        # A session that is not there is a mistake in the request, not in what the tool was asked.
+        if outcome.error.code in _STATUS_CODES or (isinstance(outcome, Refused) and "session" in outcome.error.facts):
             return status.number, error_body(outcome.error)
         return 200, {"success": False, "result": outcome.answer.body, "error": str(outcome.error)}
 
@@ -91,3 +98,29 @@ async def _body(receive: Receive) -> bytes:
         message = await receive()
         data += message.get("body", b"")
     return data
+
+
+@contextlib.contextmanager
+def _cancelled_when_gone(receive: Receive) -> Generator[None]:
+    """Cancel what is done here when the client has hung up. Most calls are over before it is worth the while to listen for that."""
+    task = asyncio.current_task()
+    assert task is not None
+    watching: list[asyncio.Task[None]] = []
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        task.cancel(_HUNG_UP)
+
+    later = asyncio.get_running_loop().call_later(_LISTEN_AFTER_SECONDS, lambda: watching.append(asyncio.create_task(watch())))
+    try:
+        yield
+    except asyncio.CancelledError as error:
+        if _HUNG_UP not in error.args:
+            raise
+        task.uncancel()
+        raise Cancelled("the client has hung up") from None
+    finally:
+        later.cancel()
+        for each in watching:
+            each.cancel()
