@@ -4,7 +4,7 @@ import base64
 import json
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -41,7 +41,7 @@ def test_the_claims_that_the_bad_tokens_are_made_of_are_good(server: Served) -> 
     assert server.client(signed(good(server))).get("/api/v1/me").status_code == 200
 
 
-BAD = {
+BAD: dict[str, Callable[[dict[str, Any]], str]] = {
     "another secret": lambda claims: signed(claims, "another secret that is long enough to sign with"),
     "expired": lambda claims: signed({**claims, "exp": int(time.time()) - 1}),
     "no expiry": lambda claims: signed({name: value for name, value in claims.items() if name != "exp"}),
@@ -67,7 +67,7 @@ BAD = {
 
 @carries("AUTH-2", "AUTH-3")
 @pytest.mark.parametrize("make", BAD.values(), ids=BAD)
-def test_a_token_that_is_not_good_is_401_everywhere(either: Served, make: Any) -> None:
+def test_a_token_that_is_not_good_is_401_everywhere(either: Served, make: Callable[[dict[str, Any]], str]) -> None:
     client = either.client(make(good(either)))
     here = f"/api/v1/workspaces/{either.workspace_id}"
 

@@ -1,0 +1,163 @@
+"""Sessions, their events, and the questions that they put to the person."""
+
+import threading
+import time
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from holdfast.agent.sessions import Sessions
+from holdfast.store import leases
+from holdfast.store.events import NewEvent
+from holdfast.store.leases import Lease
+from tests.promises import carries
+from tests.served import Served
+
+QUESTION = {
+    "name": "go",
+    "question": "Go on?",
+    "schema": {"type": "string", "minLength": 3},
+    "buttons": [{"label": "Yes", "value": "y"}, {"label": "No", "value": "n"}],
+}
+
+
+def under(server: Served, rest: str) -> str:
+    return f"/api/v1/workspaces/{server.workspace_id}{rest}"
+
+
+def made(server: Served, **body: Any) -> dict[str, Any]:
+    answer = server.client().post(under(server, "/sessions"), json=body)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+@carries("REST-18")
+def test_a_session_is_made_found_changed_and_removed(either: Served) -> None:
+    client = either.client()
+    session = made(either, title="First")
+    address = under(either, f"/sessions/{session['id']}")
+
+    found = client.get(address).json()
+    listed = [each["id"] for each in client.get(under(either, "/sessions")).json()]
+    changed = client.patch(address, json={"title": "Second", "mode": "plan", "trust": "supervised"}).json()
+    removed = client.delete(address)
+    after = client.get(address)
+
+    assert found == session
+    assert (session["title"], session["mode"], session["trust"], session["state"]) == ("First", "build", "guided", "idle")
+    assert session["id"] in listed
+    assert (changed["title"], changed["mode"], changed["trust"]) == ("Second", "plan", "supervised")
+    assert (removed.status_code, removed.content, after.status_code) == (204, b"", 404)
+    assert session["id"] not in [each["id"] for each in client.get(under(either, "/sessions")).json()]
+
+
+@carries("REST-18")
+def test_an_id_that_the_client_chose_is_kept_and_taken_once(either: Served) -> None:
+    chosen = f"mine {uuid4()} ü"
+
+    first = made(either, id=chosen)
+    second = either.client().post(under(either, "/sessions"), json={"id": chosen})
+
+    assert first["id"] == chosen
+    assert (second.status_code, second.json()["code"]) == (409, "CONFLICT")
+
+
+@carries("REST-18", "REST-7")
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"mode": "fast"}, "mode"),
+        ({"trust": "blind"}, "trust"),
+        ({"title": 7}, "title"),
+        ({"title": "x" * 201}, "title"),
+        ({"id": ""}, "id"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_a_session_that_does_not_fit_is_400(either: Served, body: dict[str, Any], field: str) -> None:
+    answer = either.client().post(under(either, "/sessions"), json=body)
+
+    assert (answer.status_code, set(answer.json()["fields"])) == (400, {field})
+
+
+@carries("REST-18")
+async def test_events_are_read_after_and_before_a_number(either: Served) -> None:
+    session = made(either)["id"]
+    database = await either.database()
+    try:
+        row = await database.row("SELECT epoch FROM workspaces WHERE id = :id", {"id": either.workspace_id})
+        node = await leases.holder(database, either.workspace_id)
+        assert row is not None
+        assert node is not None
+        sessions = Sessions(database, Lease(either.workspace_id, node.id, row[0]))
+        await sessions.append(session, [NewEvent("note", {"n": number}) for number in range(1, 6)])
+    finally:
+        await database.close()
+    client, address = either.client(), under(either, f"/sessions/{session}/events")
+
+    def numbers(**query: int) -> list[int]:
+        return [each["payload"]["n"] for each in client.get(address, params=query).json()]
+
+    assert numbers() == [1, 2, 3, 4, 5]
+    assert numbers(after=2) == [3, 4, 5]
+    assert numbers(after=1, before=4) == [2, 3]
+    assert numbers(after=1, limit=2) == [2, 3]
+    assert client.get(under(either, "/sessions/nowhere/events")).status_code == 404
+
+
+@carries("REST-19")
+def test_a_question_without_a_session_is_pending_and_answered_once(either: Served) -> None:
+    client = either.client()
+    asked = either.call("ask_user", questions=[QUESTION]).json()["result"]
+    address = under(either, f"/questions/{asked['question_id']}/answer")
+
+    pending = [each["id"] for each in client.get(under(either, "/questions")).json()]
+    answered = client.post(address, json={"answers": {"go": "y"}})
+    again = client.post(address, json={"answers": {"go": "n"}})
+
+    assert asked["question_id"] in pending
+    assert (answered.status_code, answered.json()["state"], answered.json()["answers"]) == (200, "answered", {"go": "y"})
+    assert (again.status_code, again.json()["code"]) == (409, "CONFLICT")
+    assert asked["question_id"] not in [each["id"] for each in client.get(under(either, "/questions")).json()]
+    assert asked["question_id"] in [each["id"] for each in client.get(under(either, "/questions?state=answered")).json()]
+
+
+@carries("REST-19")
+def test_a_call_in_a_session_waits_for_the_answer(either: Served) -> None:
+    session = made(either)["id"]
+    heard: list[httpx.Response] = []
+
+    def ask() -> None:
+        with httpx.Client(base_url=either.base, headers={"Authorization": f"Bearer {either.told['token']}"}, timeout=60) as client:
+            body = {"tool": "ask_user", "args": {"questions": [QUESTION]}, "session_id": session}
+            heard.append(client.post(either.tools, json=body))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    client = either.client()
+    while not (pending := [each for each in client.get(under(either, "/questions")).json() if each["session_id"] == session]):
+        time.sleep(0.02)
+    client.post(under(either, f"/questions/{pending[0]['id']}/answer"), json={"answers": {"go": "a word"}})
+    asking.join(30)
+
+    assert heard[0].status_code == 200
+    assert heard[0].json()["result"] == {"go": "a word"}
+
+
+@carries("REST-19", "REST-7")
+@pytest.mark.parametrize("answers", [{}, {"go": "x"}, {"go": 7}, {"go": "y", "other": 1}, {"other": "y"}])
+def test_an_answer_that_does_not_fit_is_400_and_the_question_stays(server: Served, client: httpx.Client, answers: dict[str, Any]) -> None:
+    asked = server.call("ask_user", questions=[QUESTION]).json()["result"]["question_id"]
+
+    answer = client.post(under(server, f"/questions/{asked}/answer"), json={"answers": answers})
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "VALIDATION_ERROR")
+    assert asked in [each["id"] for each in client.get(under(server, "/questions")).json()]
+
+
+@carries("REST-19")
+def test_a_question_that_is_not_there_is_404_and_a_state_that_is_none_400(server: Served, client: httpx.Client) -> None:
+    assert client.post(under(server, f"/questions/{uuid4()}/answer"), json={"answers": {}}).status_code == 404
+    assert client.get(under(server, "/questions?state=lost")).status_code == 400
