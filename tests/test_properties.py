@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -38,6 +38,7 @@ MOUNTED = {
     "workflow.md": b"---\ncurrentNodeId: a\n---\n",
     "long.txt": b"needle in a long line " * 20_000,
 }
+LINKS = {"link.md": "notes.md", "out": "{outside}"}
 NAMES = [
     *MOUNTED,
     "sub",
@@ -163,24 +164,32 @@ class Room:
             assert outcome.error.code not in ("internal", "unjudgeable"), outcome
         now = self._files()
         changed = {path for path in now.keys() | self._known.keys() if now.get(path) != self._known.get(path)}
-        allowed = self._named(tool, named) if isinstance(outcome, Done) else set[str]()
-        assert changed <= allowed, f"changed without being named: {changed - allowed}"
+        named_paths, may_choose = self._named(tool, named) if isinstance(outcome, Done) else (set[str](), False)
         for path in changed:
+            within = any(path == each or path.startswith(f"{each}/") for each in named_paths)
+            is_new, is_gone = path not in self._known, path not in now
+            is_fine = path in named_paths or (within and (is_new or is_gone)) or (may_choose and is_new)
+            what = "made" if is_new else "removed" if is_gone else "changed"
+            assert is_fine, f"{what} without being named: {path}"
             self._put_back(path)
         if changed:
             self._known = self._files()
 
-    def _named(self, tool: Tool, arguments: Arguments) -> set[str]:
-        """The files that the call may change: those that it names where the tool asks to write."""
+    def _named(self, tool: Tool, arguments: Arguments) -> tuple[set[str], bool]:
+        """What the call may change: the paths that it names where the tool asks to write; and whether the tool may choose a new one."""
         named: set[str] = set()
+        may_choose = False
         for parameter in tool.parameters:
             text = arguments.get(parameter.wire_name)
-            if parameter.asks is None or parameter.asks.want is not Want.WRITE or not isinstance(text, str):
+            if parameter.asks is None or parameter.asks.want is not Want.WRITE:
                 continue
+            may_choose |= text in (None, "") and not parameter.required
             with suppress(HoldfastError):
-                spot = tool.dialect.locate(text, self._mounts)
-                named.add(os.path.realpath(spot.mount.root / spot.path))
-        return named
+                spot = tool.dialect.locate(text, self._mounts) if isinstance(text, str) else None
+                path = spot.mount.root / spot.path if spot is not None else None
+                if path is not None:
+                    named |= {os.path.realpath(path), os.path.join(os.path.realpath(path.parent), path.name)}
+        return named, may_choose
 
     def _files(self) -> dict[str, tuple[int, ...]]:
         """What would not be the same if somebody had written into a file, or put another in its place."""
@@ -197,8 +206,8 @@ class Room:
     def _put_back(self, path: str) -> None:
         root = next(root for root in self._roots if Path(path).is_relative_to(root))
         name = str(Path(path).relative_to(root))
-        if name in MOUNTED:
-            Path(path).write_bytes(MOUNTED[name])
+        if path in self._known:
+            self._fill(root, [name])
             return
         os.unlink(path)
         parent = Path(path).parent
@@ -206,13 +215,14 @@ class Room:
             parent.rmdir()
             parent = parent.parent
 
-    def _fill(self, root: Path) -> None:
-        for name, data in MOUNTED.items():
+    def _fill(self, root: Path, names: Sequence[str] = (*MOUNTED, *LINKS)) -> None:
+        for name in names:
             file = root / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
-        (root / "link.md").symlink_to("notes.md")
-        (root / "out").symlink_to(self._roots[-1])
+            if name in MOUNTED:
+                file.write_bytes(MOUNTED[name])
+            else:
+                file.symlink_to(LINKS[name].format(outside=self._roots[-1]))
 
 
 @contextmanager
