@@ -3,19 +3,35 @@
 import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from bench.bench import Bench, Opened, require, run
 from bench.data import FILES_WITH_NEEDLE, NEEDLE, make_tree, tree_paths
+from bench.engine import mounted
 from bench.row import Row
+from holdfast.workspace.match import Query
+from holdfast.workspace.place import Place
 from holdfast.workspace.program import find_ripgrep
+from holdfast.workspace.search import search
+from holdfast.workspace.sight import Sight
 
-# As a tool's pattern, as ripgrep's arguments, and how many lines match.
-_LITERAL = (NEEDLE, ("--fixed-strings", NEEDLE), FILES_WITH_NEEDLE)
-_NO_LITERAL = ("zanzibar_lantern", ("--fixed-strings", "zanzibar_lantern"), 0)
-_REGEX = (r"/quince_(harbour|meadow) = \d+/", (r"quince_(harbour|meadow) = \d+",), FILES_WITH_NEEDLE)
-_NO_REGEX = (r"/zanz[a-f]bar_\w+ = \d+/", (r"zanz[a-f]bar_\w+ = \d+",), 0)
+
+class _Search(NamedTuple):
+    """What is searched for, and in how many lines it is."""
+
+    what: str
+    pattern: str
+    regex: bool
+    finds: int
+
+
+_TEXT = _Search("text", NEEDLE, regex=False, finds=FILES_WITH_NEEDLE)
+_NO_TEXT = _Search("text without finds", "zanzibar_lantern", regex=False, finds=0)
+_REGEX = _Search("regex", r"quince_(harbour|meadow) = \d+", regex=True, finds=FILES_WITH_NEEDLE)
+_NO_REGEX = _Search("regex without finds", r"zanz[a-f]bar_\w+ = \d+", regex=True, finds=0)
+
 # What fs.search asks of ripgrep: nothing is ignored, hidden folders and two names are left out.
+_SKIPPED = (".git", "node_modules")
 _FLAGS = ("--no-config", "--no-messages", "--no-ignore", "--hidden", "--case-sensitive", "--line-number")
 _GLOBS = ("--glob=!.git/", "--glob=!node_modules/", "--glob=!.*/")
 
@@ -27,49 +43,55 @@ async def rows(bench: Bench) -> AsyncGenerator[Row]:
     tree = make_tree(bench.folder / "tree", files)
     few = make_tree(bench.folder / "few", 50)
     async with bench.opened(tree) as opened:
-        async for row in _large(bench, opened, tree, files):
-            yield row
-    async with bench.opened(few) as opened:
-        for what, goal, pattern in (("text", 0.3, _LITERAL), ("text without finds", 0.3, _NO_LITERAL), ("regex", 1.0, _REGEX)):
-            await _check(opened, few, pattern)
-            yield await bench.row(
-                f"grep: {what}, 50 files",
-                ours=lambda pattern=pattern: _search(opened, pattern[0]),
-                floor=("a spawn of rg", lambda pattern=pattern: _ripgrep(few, pattern[1])),
-                goal=goal,
-                rounds=9,
-                times=10,
-            )
+        for wanted in (_TEXT, _NO_TEXT, _REGEX, _NO_REGEX):
+            yield await _large(bench, opened, tree, files, wanted)
+    with mounted(few) as place:
+        async with bench.opened(few) as opened:
+            for wanted in (_TEXT, _NO_TEXT, _REGEX):
+                yield await _small(bench, opened, place(""), few, wanted)
 
 
-async def _large(bench: Bench, opened: Opened, tree: Path, files: int) -> AsyncGenerator[Row]:
-    named = (("text", _LITERAL), ("text without finds", _NO_LITERAL), ("regex", _REGEX), ("regex without finds", _NO_REGEX))
-    for what, pattern in named:
-        await _check(opened, tree, pattern)
-        yield await bench.row(
-            f"grep: {what}, {files:,} files",
-            ours=lambda pattern=pattern: _search(opened, pattern[0]),
-            floor=("rg", lambda pattern=pattern: _ripgrep(tree, pattern[1])),
-            goal=1.1,
-            peers={"Python re": lambda: _python_re(tree, files)} if pattern is _REGEX else {},
-        )
+async def _large(bench: Bench, opened: Opened, tree: Path, files: int, wanted: _Search) -> Row:
+    await _check(opened, tree, wanted)
+    return await bench.row(
+        f"grep: {wanted.what}, {files:,} files",
+        ours=lambda: _search(opened, wanted),
+        floor=("rg", lambda: _ripgrep(tree, wanted)),
+        goal=1.1,
+        peers={"Python re": lambda: _python_re(tree, files, wanted)} if wanted is _REGEX else {},
+    )
 
 
-async def _search(opened: Opened, pattern: str) -> dict[str, Any]:
-    return cast("dict[str, Any]", await opened.call("fs.search", path="@project", pattern=pattern, before=0, after=0))
+async def _small(bench: Bench, opened: Opened, root: Place, few: Path, wanted: _Search) -> Row:
+    query = Query(wanted.pattern, regex=wanted.regex, max_matches=50, skip_directories=_SKIPPED, skip_hidden_directories=True)
+    await _check(opened, few, wanted)
+    return await bench.row(
+        f"grep: {wanted.what}, 50 files",
+        ours=lambda: _search(opened, wanted),
+        floor=("a spawn of rg", lambda: _ripgrep(few, wanted)),
+        goal=1.0 if wanted.regex else 0.3,
+        parts={"engine": lambda: search(root, query, Sight())},
+        rounds=9,
+        times=10,
+    )
 
 
-async def _check(opened: Opened, tree: Path, pattern: tuple[str, tuple[str, ...], int]) -> None:
-    as_argument, for_ripgrep, wanted = pattern
-    found = await _search(opened, as_argument)
-    require(len(found["matches"]) == wanted, f"{as_argument}: {len(found['matches'])} finds instead of {wanted}")
-    require(len(_ripgrep(tree, for_ripgrep).splitlines()) == wanted, f"rg's finds of {as_argument}")
+async def _search(opened: Opened, wanted: _Search) -> list[object]:
+    pattern = f"/{wanted.pattern}/" if wanted.regex else wanted.pattern
+    answer = cast("dict[str, Any]", await opened.call("fs.search", path="@project", pattern=pattern, before=0, after=0))
+    return answer["matches"]
 
 
-def _ripgrep(tree: Path, pattern: tuple[str, ...]) -> bytes:
-    return run([find_ripgrep(), *_FLAGS, *_GLOBS, *pattern, "./"], folder=tree, fine=(0, 1))
+async def _check(opened: Opened, tree: Path, wanted: _Search) -> None:
+    ours, theirs = len(await _search(opened, wanted)), len(_ripgrep(tree, wanted).splitlines())
+    require(ours == theirs == wanted.finds, f"{wanted.what}: {ours} finds of ours and {theirs} of rg, instead of {wanted.finds}")
 
 
-def _python_re(tree: Path, files: int) -> list[str]:
-    wanted = re.compile(_REGEX[1][0].encode())
-    return [str(path) for path in tree_paths(tree, files) if wanted.search(path.read_bytes())]
+def _ripgrep(tree: Path, wanted: _Search) -> bytes:
+    literally = [] if wanted.regex else ["--fixed-strings"]
+    return run([find_ripgrep(), *_FLAGS, *_GLOBS, *literally, "-e", wanted.pattern, "./"], folder=tree, fine=(0, 1))
+
+
+def _python_re(tree: Path, files: int, wanted: _Search) -> list[Path]:
+    pattern = re.compile(wanted.pattern.encode())
+    return [path for path in tree_paths(tree, files) if pattern.search(path.read_bytes())]
