@@ -57,14 +57,16 @@ class StoreRecorder:
 
     async def record(self, entry: AuditEntry, author: object) -> None:
         """Write the row, and add the line."""
-        self._is_good = False
-        if isinstance(author, Author) and author.audit is not None:
-            finished = replace(
-                author.audit, outcome=entry.outcome, code=entry.code or "", duration_ms=entry.duration_ms, output=entry.output
-            )
-            await audit.record(self._database, finished)
-        await self._log(entry.call).add(json.dumps(entry.line(), ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
-        self._is_good = True
+        try:
+            if isinstance(author, Author) and author.audit is not None:
+                finished = replace(
+                    author.audit, outcome=entry.outcome, code=entry.code or "", duration_ms=entry.duration_ms, output=entry.output
+                )
+                await audit.record(self._database, finished)
+            await self._log(entry.call).add(json.dumps(entry.line(), ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
+        except BaseException:
+            self._is_good = False
+            raise
 
     async def finish(self) -> None:
         """Wait until every line is written."""

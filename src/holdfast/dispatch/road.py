@@ -54,7 +54,8 @@ class Road:
             outcome = _failed(tool, Cancelled("the call was cancelled", hint="Nothing more will happen; call again if you still want it."))
             await asyncio.shield(self._close(journey, outcome))
             raise
-        return await self._close(journey, outcome)
+        # A caller who leaves now does not leave without a record either.
+        return await asyncio.shield(self._close(journey, outcome))
 
     async def _outcome(self, journey: "_Journey") -> Outcome:
         call, tool = journey.call, journey.tool
@@ -68,7 +69,7 @@ class Road:
         except Exception:
             log.exception("call %s of %s could not be judged", call.id, call.name)
             return _refused(tool, Unjudgeable("the call could not be judged, so it was not run", hint="Try again later."))
-        self.announce(ToolStarted(call))
+        self._tell(ToolStarted(call))
         return await self._run(journey, tool, arguments, allowed)
 
     def _looked_up(self, name: str) -> Tool | None:
@@ -81,7 +82,7 @@ class Road:
 
     def _found(self, call: ToolCall, tool: Tool | None, profile: Profile) -> Tool:
         if tool is None or (profile.toolsets and tool.toolset not in profile.toolsets):
-            known = ", ".join(self.registry.names())
+            known = ", ".join(self.registry.names(profile.scope, toolsets=profile.toolsets or None))
             raise UnknownTool(f"Unknown tool: {call.name[:100]}", hint=f"The tools are: {known}.", tool=call.name[:100])
         return tool
 
@@ -136,21 +137,30 @@ class Road:
         context = self.surroundings.context(
             call, profile, self._shower(call), unseen=unseen, untouchable=untouchable, author=journey.author
         )
+        clock = asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds) as clock:
+            async with clock:
                 patient = replace(context, person=_Patient(context.person, clock))
                 value = await tool.declaration.function(patient, **arguments.arguments)
             return Done(bound(tool.dialect.answer(value)))
-        except TimeoutError:
-            return _failed(tool, TimedOut(f"{tool.name} timed out after {seconds:g} s", hint="Ask for less at once.", seconds=seconds))
         except HoldfastError as error:
             return _failed(tool, error)
-        except Exception:
+        except Exception as error:
+            # A tool may meet the time-out of something else, such as a disk in the network.
+            if isinstance(error, TimeoutError) and clock.expired():
+                return _failed(tool, TimedOut(f"{tool.name} timed out after {seconds:g} s", hint="Ask for less at once.", seconds=seconds))
             log.exception("call %s: %s broke", call.id, tool.name)
             return _failed(tool, HoldfastError(f"{tool.name} broke; this is a fault of Holdfast, not of the call"))
 
     def _shower(self, call: ToolCall) -> Callable[[str], None]:
-        return lambda chunk: self.announce(ToolOutput(call, chunk))
+        return lambda chunk: self._tell(ToolOutput(call, chunk))
+
+    def _tell(self, event: Event) -> None:
+        """Announce an event; whoever listens badly does not stop the call."""
+        try:
+            self.announce(event)
+        except Exception:
+            log.exception("an event could not be announced")
 
     async def _close(self, journey: "_Journey", outcome: Outcome) -> Outcome:
         call, seconds = journey.call, time.perf_counter() - journey.clock
@@ -158,9 +168,9 @@ class Road:
         written = entry(call, journey.given, outcome, started=journey.started, duration_ms=seconds * 1000, preview_bytes=preview_bytes)
         try:
             await self.recorder.record(written, journey.author)
-        except HoldfastError as error:
-            log.error("call %s of %s has its outcome but could not be recorded: %s", call.id, call.name, error)
-        self.announce(ToolFinished(call, outcome, seconds))
+        except Exception:
+            log.exception("call %s of %s has its outcome but could not be recorded", call.id, call.name)
+        self._tell(ToolFinished(call, outcome, seconds))
         return outcome
 
 

@@ -26,21 +26,16 @@ class Registry:
             self._loaded[name] = tool
         return tool
 
-    def names(self) -> list[str]:
-        """The names of all tools, in order of their toolsets."""
-        return list(self._owners)
+    def names(self, scope: Scope | None = None, *, toolsets: Iterable[str] | None = None) -> list[str]:
+        """The names of the tools that a scope allows, in order of their toolsets; none of them is imported for that."""
+        wanted = set(self._toolsets if toolsets is None else toolsets)
+        named = [name for name, toolset in self._owners.items() if toolset.name in wanted]
+        return named if scope is None else [name for name in named if scope.permission(name) is not None]
 
     def list_for_scope(self, scope: Scope | None, *, toolsets: Iterable[str] | None = None) -> list[Tool]:
         """The tools that a model may see: with no scope all, otherwise exactly those that it allows."""
-        wanted = set(self._toolsets if toolsets is None else toolsets)
-        listed: list[Tool] = []
-        for name, toolset in self._owners.items():
-            if toolset.name not in wanted or (scope is not None and scope.permission(name) is None):
-                continue
-            tool = self.get(name)
-            if tool is not None and tool.declaration.audience is Audience.MODEL:
-                listed.append(tool)
-        return listed
+        found = [self.get(name) for name in self.names(scope, toolsets=toolsets)]
+        return [tool for tool in found if tool is not None and tool.declaration.audience is Audience.MODEL]
 
     @cached_property
     def _owners(self) -> dict[str, Toolset]:
