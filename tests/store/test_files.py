@@ -195,3 +195,22 @@ class Statements:
     async def plans(self) -> list[str]:
         """How SQLite finds the first table's rows for each statement."""
         return [(await self._database.rows(f"EXPLAIN QUERY PLAN {sql}", values))[0][3] for sql, values in self._seen]
+
+
+async def test_known_below_tells_the_same_paths_as_below(database: Database, lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in ("a/1", "a/2/3", "ab", "b"):
+        await write(database, lease, path, "x")
+    monkeypatch.setattr(files, "_FEW", 2)
+
+    for folder in ("", "a", "b"):
+        known = await files.known_below(database, lease.workspace_id, folder)
+        below = await files.below(database, lease.workspace_id, folder)
+        assert [(one.path, one.is_folder, one.is_virtual) for one in known] == [(one.path, one.is_folder, False) for one in below]
+
+
+async def test_files_of_one_type_are_found_wherever_they_are(database: Database, lease: Lease) -> None:
+    await write(database, lease, "z.plan", "x", file_type="plan")
+    await write(database, lease, "a/b.plan", "x", file_type="plan")
+    await write(database, lease, "c.plan", "x")
+
+    assert [file.path for file in await files.of_type(database, lease.workspace_id, "plan")] == ["a/b.plan", "z.plan"]

@@ -4,24 +4,23 @@ import asyncio
 import json
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from holdfast.store import files
 from holdfast.store.files import File
-from holdfast.vocabulary.errors import NotDirectory, NotFound, NotKept
+from holdfast.vocabulary.errors import NotFound, NotKept
 from holdfast.vocabulary.json import Json
 
 from .hits import Hits
-from .info import info_now
 from .item import ContentKind
-from .items import beneath
+from .items import beneath, not_found
 from .kept import load
 from .match import Found, Match, Query
 from .place import Place
 from .records import Records
 from .ripgrep import arguments, listen
+from .rows import Rows, rows_beneath
 from .search import MAX_CONTEXT_LINES, search
 from .sight import Sight
 from .text import detect
@@ -39,16 +38,14 @@ async def grep(records: Records | None, place: Place, query: Query, path_filter:
         NotFound: Neither disk nor store has the place.
     """
     query = replace(query, include=path_filter)
-    rows = await _rows(records, place) if records else []
-    try:
-        found = await search(place, query, sight)
-    except NotFound:
-        if not rows:
-            raise
-        found = Found([], truncated=False, files_searched=0)
     if records is None:
-        return found
-    texts = await _texts(records, place, query, sight, rows)
+        return await search(place, query, sight)
+    found, rows = await asyncio.gather(_search(place, query, sight), rows_beneath(records, place, recursive=True))
+    if found is None:
+        if rows.folder is None:
+            raise not_found(place)
+        found = Found([], truncated=False, files_searched=0)
+    texts = await _texts(rows, query, sight)
     if not texts:
         return found
     matches = found.matches + await _search_texts(place, replace(query, names=()), texts)
@@ -56,6 +53,14 @@ async def grep(records: Records | None, place: Place, query: Query, path_filter:
     truncated = found.truncated or 0 < query.max_matches < len(matches)
     searched = None if found.files_searched is None else found.files_searched + len(texts)
     return Found(matches[: query.max_matches] if query.max_matches else matches, truncated, searched)
+
+
+async def _search(place: Place, query: Query, sight: Sight) -> Found | None:
+    """What the disk has; None when it does not even have the place."""
+    try:
+        return await search(place, query, sight)
+    except NotFound:
+        return None
 
 
 @dataclass(frozen=True)
@@ -66,52 +71,26 @@ class _Text:
     data: bytes
 
 
-async def _rows(records: Records, place: Place) -> list[File]:
-    row = await records.row(place)
-    if row is not None and not row.is_folder:
-        return [row]
-    return await files.below(records.database, records.workspace_id, place.path, mount=records.name_of(place.mount))
-
-
-async def _texts(records: Records, top: Place, query: Query, sight: Sight, rows: Sequence[File]) -> list[_Text]:
-    wanted = [
-        row
-        for row in rows
-        if row.hash is not None
-        and not row.is_folder
-        and row.content_kind != ContentKind.BINARY.value
-        and (query.include is None or query.include(row.path))
-        and not sight.hides(top.mount.name, row.path)
-    ]
-    if not wanted:
-        return []
-    missing = await top.mount.pool.run(_missing, top, wanted)
+async def _texts(rows: Rows, query: Query, sight: Sight) -> list[_Text]:
+    """The texts that only the store has and that the query is about."""
+    include = query.include
+    wanted = [one for one in rows.known.values() if not one.is_folder and (include is None or include(one.path))]
+    # Few are missing, so the costlier question whether they may be seen comes last.
+    missing = {path for path in await rows.missing_on_disk(wanted) if not sight.hides(rows.top.mount.name, path)}
     texts: list[_Text] = []
     room = MAX_STORED_BYTES
-    for place, row in missing:
+    for row in (await rows.of(sorted(missing))).values() if missing else ():
+        if row.path not in missing or row.hash is None or row.content_kind == ContentKind.BINARY.value:
+            continue
         room -= row.size or 0
         if room < 0:
             break
-        text = await _text(records, row, place)
+        place = rows.top if row.path == rows.top.path else beneath(rows.top, row.path)
+        text = await _text(rows.records, row, place)
         if text is not None:
             texts.append(_Text(place, text))
         await asyncio.sleep(0)
     return texts
-
-
-def _missing(top: Place, rows: Iterable[File]) -> list[tuple[Place, File]]:
-    """Which of the rows have no entry on the disk."""
-    missing: list[tuple[Place, File]] = []
-    for row in rows:
-        place = top if row.path == top.path else beneath(top, row.path)
-        try:
-            if not row.is_virtual:
-                info_now(place)
-                continue
-        except (NotFound, NotDirectory):
-            pass
-        missing.append((place, row))
-    return missing
 
 
 async def _text(records: Records, row: File, place: Place) -> bytes | None:

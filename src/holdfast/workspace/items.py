@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from holdfast.store import files
-from holdfast.store.files import DOCUMENT, FOLDER, File
+from holdfast.store.files import DOCUMENT, FOLDER, File, Known
 from holdfast.vocabulary.errors import NotDirectory, NotFound
 
 from .entry import Entry, Kind
@@ -17,6 +16,7 @@ from .listing import list_directory
 from .pattern import Trail, name_matcher, trail
 from .place import Place
 from .records import Records
+from .rows import Rows, rows_beneath
 from .sight import Sight
 
 # Names and sizes of protected files are no secret, what is in them is.
@@ -58,11 +58,11 @@ async def find_items(records: Records | None, place: Place, criteria: Criteria, 
     async def seen(top: Place) -> list[Entry]:
         return (await find(top, criteria, _NAMES)).entries
 
-    def fits(row: File) -> bool:
-        return (matches is None or bool(matches(row.name))) and _fits(row, criteria)
+    def named(known: Known) -> bool:
+        return matches is None or bool(matches(known.path.rpartition("/")[2]))
 
-    found = await _union(records, place, recursive=criteria.recursive, seen=seen, wanted=fits)
-    return _by_path(one for one in found if file_type is None or one.file_type == file_type)
+    found = await _union(records, place, recursive=criteria.recursive, seen=seen, wanted=named)
+    return _by_path(one for one in found if (file_type is None or one.file_type == file_type) and _fits(one, criteria))
 
 
 async def glob_items(records: Records | None, place: Place, patterns: Sequence[str]) -> list[Item]:
@@ -78,8 +78,8 @@ async def glob_items(records: Records | None, place: Place, patterns: Sequence[s
     async def seen(top: Place) -> list[Entry]:
         return (await glob(top, patterns, _NAMES)).entries
 
-    def on_trail(row: File) -> bool:
-        return _is_on(start, row.path[skipped:].split("/"), is_folder=row.is_folder)
+    def on_trail(known: Known) -> bool:
+        return _is_on(start, known.path[skipped:].split("/"), is_folder=known.is_folder)
 
     return _by_path(await _union(records, place, recursive=True, seen=seen, wanted=on_trail))
 
@@ -150,36 +150,29 @@ async def _union(
     *,
     recursive: bool,
     seen: _Look,
-    wanted: Callable[[File], bool] = lambda _: True,
+    wanted: Callable[[Known], bool] = lambda _: True,
 ) -> list[Item]:
-    folder, rows = (await _rows(records, place, recursive=recursive)) if records else (None, [])
+    if records is None:
+        return [item_of(entry.place.path, None, entry) for entry in await seen(place)]
+    rows = await rows_beneath(records, place, recursive=recursive)
+    entries = {entry.place.path: entry for entry in await _seen_or_none(seen, rows)}
+    # A row may have met no entry because the entry is not what is looked for.
+    left = await rows.missing_on_disk([one for path, one in rows.known.items() if path not in entries and wanted(one)])
+    known = await rows.of([path for path in entries if path in rows.known] + left)
+    found = [item_of(path, known.get(path), entry) for path, entry in entries.items()]
+    return found + [item_of(path, known[path], None) for path in left if path in known]
+
+
+async def _seen_or_none(seen: _Look, rows: Rows) -> list[Entry]:
+    """What the disk has in the folder: nothing, when only the store has the folder."""
     try:
-        entries = await seen(place)
+        return await seen(rows.top)
     except NotFound:
-        if folder is None:
+        if rows.folder is None:
             raise
-        if not folder.is_folder:
-            raise _not_directory(place) from None
-        entries = []
-    known = {row.path: row for row in rows}
-    found = [item_of(entry.place.path, known.pop(entry.place.path, None), entry) for entry in entries]
-    return found + [item_of(row.path, row, None) for row in known.values() if wanted(row) and await _is_only_in_store(row, place)]
-
-
-async def _rows(records: Records, place: Place, *, recursive: bool) -> tuple[File | None, list[File]]:
-    """The folder's row, and the rows of what is in it."""
-    folder = await records.row(place)
-    if folder is None and place.path:
-        return None, []
-    mount = records.name_of(place.mount)
-    if recursive:
-        return folder, await files.below(records.database, records.workspace_id, place.path, mount=mount)
-    return folder, await files.children(records.database, records.workspace_id, folder, mount=mount)
-
-
-async def _is_only_in_store(row: File, top: Place) -> bool:
-    """Whether a row met no entry because there is none, and not because the entry was not what is looked for."""
-    return row.is_virtual or await _seen(beneath(top, row.path)) is None
+        if not rows.folder.is_folder:
+            raise _not_directory(rows.top) from None
+        return []
 
 
 async def _listed(place: Place) -> list[Entry]:
@@ -197,13 +190,16 @@ async def _seen(place: Place) -> Info | None:
         return None
 
 
-def _fits(row: File, criteria: Criteria) -> bool:
-    if criteria.kinds is not None and (Kind.DIRECTORY if row.is_folder else Kind.FILE) not in criteria.kinds:
+def _fits(found: Item, criteria: Criteria) -> bool:
+    """Whether kind and size are as wanted; an entry of the disk has been asked already, and is neither when it is a link."""
+    if found.size is None and not found.is_folder:
+        return True
+    if criteria.kinds is not None and (Kind.DIRECTORY if found.is_folder else Kind.FILE) not in criteria.kinds:
         return False
     if criteria.min_bytes is None and criteria.max_bytes is None:
         return True
-    size = row.size or 0
-    return not row.is_folder and (criteria.min_bytes or 0) <= size and (criteria.max_bytes is None or size <= criteria.max_bytes)
+    size = found.size
+    return size is not None and (criteria.min_bytes or 0) <= size and (criteria.max_bytes is None or size <= criteria.max_bytes)
 
 
 def _is_on(start: Trail, names: list[str], *, is_folder: bool) -> bool:

@@ -5,14 +5,13 @@ from contextlib import suppress
 from holdfast.store import files
 from holdfast.vocabulary.errors import HoldfastError, NotDirectory, NotFound
 
-from .entry import Kind
+from .entry import Entry, Kind
 from .find import Criteria, find
-from .info import info
 from .item import Item
 from .items import beneath, item_of
 from .kept import load
 from .place import Place
-from .read import read
+from .read import Slice, read
 from .records import Records
 from .sight import Sight
 
@@ -24,25 +23,33 @@ MAX_PLAN_BYTES = 4 * 1024 * 1024
 async def plan_files(records: Records | None, root: Place) -> list[tuple[Item, bytes]]:
     """Every plan with its bytes, by path; `root` is that of the project. What cannot be read is left out."""
     found: dict[str, tuple[Item, bytes]] = {}
-    known: set[str] = set()
-    if records is not None:
-        for row in await files.below(records.database, records.workspace_id, "", mount=records.name_of(root.mount)):
-            known.add(row.path)
-            if row.file_type != PLAN:
-                continue
+    rows = await files.of_type(records.database, records.workspace_id, PLAN, mount=records.name_of(root.mount)) if records else []
+    for row in rows:
+        with suppress(HoldfastError):
             place = beneath(root, row.path)
+            part = await _read(place)
+            if part is not None:
+                found[row.path] = item_of(row.path, row, Entry(place, Kind.FILE, part.size, part.modified)), part.data
+            elif records is not None and row.hash is not None:
+                found[row.path] = item_of(row.path, row, None), await load(records, row.hash, row.size or 0, mount=root.mount)
+    for entry in await _named_like_one(root):
+        path = entry.place.path
+        if path not in found and (records is None or await records.row(entry.place) is None):
             with suppress(HoldfastError):
-                try:
-                    seen = await info(place)
-                    found[row.path] = item_of(row.path, row, seen), (await read(place, max_bytes=MAX_PLAN_BYTES)).data
-                except (NotFound, NotDirectory):
-                    if row.hash is not None:
-                        found[row.path] = item_of(row.path, row, None), await load(records, row.hash, row.size or 0, mount=root.mount)
-    with suppress(NotFound, NotDirectory):
-        criteria = Criteria(name=f"*.{PLAN}", kinds=frozenset({Kind.FILE}))
-        for entry in (await find(root.child(FOLDER), criteria, Sight())).entries:
-            if entry.place.path not in known:
-                with suppress(HoldfastError):
-                    data = (await read(entry.place, max_bytes=MAX_PLAN_BYTES)).data
-                    found[entry.place.path] = item_of(entry.place.path, None, entry), data
+                found[path] = item_of(path, None, entry), (await read(entry.place, max_bytes=MAX_PLAN_BYTES)).data
     return [found[path] for path in sorted(found)]
+
+
+async def _named_like_one(root: Place) -> list[Entry]:
+    try:
+        criteria = Criteria(name=f"*.{PLAN}", kinds=frozenset({Kind.FILE}))
+        return (await find(root.child(FOLDER), criteria, Sight())).entries
+    except (NotFound, NotDirectory):
+        return []
+
+
+async def _read(place: Place) -> Slice | None:
+    try:
+        return await read(place, max_bytes=MAX_PLAN_BYTES)
+    except (NotFound, NotDirectory):
+        return None
