@@ -38,6 +38,17 @@ def test_a_directory_that_has_not_changed_is_not_read_again(root: Path, opened: 
     assert remembered.names(opened) == first
 
 
+def test_a_directory_that_has_just_changed_is_read_again(root: Path, opened: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    remembered = Directories()
+    make(root, "a")
+    remembered.names(opened)
+
+    monkeypatch.delattr(os, "scandir")
+
+    with pytest.raises(AttributeError):
+        remembered.names(opened)
+
+
 def test_every_change_of_names_is_seen(root: Path, opened: int) -> None:
     make(root, "a", "b")
     remembered = Directories()

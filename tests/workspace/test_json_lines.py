@@ -54,9 +54,10 @@ def test_of_a_line_with_endless_matches_the_whole_text_is_kept() -> None:
     assert told(message("short", 7, submatches=500), 1_000) == [(7, "short")]
 
 
-def test_of_an_endless_line_that_is_not_utf8_the_beginning_is_kept() -> None:
-    data = base64.b64encode(b"\xff" * MAX_BYTES).decode()
-    line = message("", 3).replace(b'{"text":""}', b'{"bytes":"' + data.encode() + b'"}')
+@pytest.mark.parametrize("shift", range(4))
+def test_of_an_endless_line_that_is_not_utf8_the_beginning_is_kept(shift: int) -> None:
+    data = base64.b64encode(b"\xff" * MAX_BYTES)
+    line = message("", 3).replace(b'{"text":""}', b'{"bytes":"' + data + b'"}').replace(b"./f", b"./" + b"f" * shift)
 
     (said,) = [json.loads(line) for line in JsonLines().feed(line)]
 

@@ -41,6 +41,23 @@ def test_a_walk_begins_anywhere(mount: Mount, root: Path) -> None:
     assert paths(walk(at(mount, "top"), ALL, descend=everywhere)) == ["top/sub", "top/sub/file"]
 
 
+def test_what_changes_between_two_looks_is_passed_over(mount: Mount, root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(root, "inner/file", "swapped/file", "vanishing", "z")
+    names = mount.directories.names
+
+    def meanwhile(descriptor: int) -> Names:
+        met = names(descriptor)
+        if "vanishing" in met.files:
+            (root / "vanishing").unlink()
+            (root / "swapped").rename(outside / "swapped")
+            (root / "swapped").symlink_to("inner")
+        return met
+
+    monkeypatch.setattr(mount.directories, "names", meanwhile)
+
+    assert paths(walk(at(mount), ALL, descend=everywhere)) == ["inner", "inner/file", "swapped", "z"]
+
+
 @on_all_kernels
 @carries("PATH-7")
 def test_links_are_entries_and_nothing_is_looked_for_behind_them(mount: Mount, root: Path, outside: Path) -> None:
