@@ -22,6 +22,8 @@ from . import landlock
 from .kernel import open_beneath
 from .program import find_ripgrep, libraries
 
+_TRIAL_SECONDS = 10
+
 Opened: TypeAlias = Callable[[], AbstractContextManager[tuple[int, os.stat_result]]]
 
 
@@ -173,8 +175,11 @@ def _wraps(root: int, ready: _Ready) -> bool:
     """Whether bubblewrap is there and may make its namespaces."""
     if shutil.which("bwrap") is None:
         return False
-    tried = subprocess.run([*_bubblewrap(root, ready), "/rg", "--version"], stdin=ready.null, capture_output=True, check=False)
-    return tried.returncode == 0
+    words = [*_bubblewrap(root, ready), "/rg", "--version"]
+    try:
+        return subprocess.run(words, stdin=ready.null, capture_output=True, check=False, timeout=_TRIAL_SECONDS).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
 
 
 def _bubblewrap(root: int, ready: _Ready) -> list[str]:
