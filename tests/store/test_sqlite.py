@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import sqlite3
 import stat
 import subprocess
@@ -168,7 +169,7 @@ def run_with_mounts(mount: str, script: str, folder: Path) -> subprocess.Complet
     if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode:
         pytest.skip("the kernel lets nobody here mount anything, not even for himself")
     return subprocess.run(
-        [*apart, "sh", "-c", f'{mount} && exec {sys.executable} -c "$1" {folder}', "sh", script],
+        [*apart, "sh", "-c", f'{mount} && exec "$2" -c "$1" {shlex.quote(str(folder))}', "sh", script, sys.executable],
         env={"PYTHONPATH": str(CHECKOUT), "PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,

@@ -144,12 +144,11 @@ async def test_two_dots_inside_of_a_name_are_ordinary(mount: Mount, root: Path) 
 @pytest.mark.parametrize("pattern", BOMBS)
 async def test_no_pattern_runs_away(mount: Mount, root: Path, pattern: str) -> None:
     make(root, "a" * 250, "d/" + "a" * 250)
-    started = time.perf_counter()
 
-    with suppress(InvalidPattern):
-        await glob(at(mount), [pattern], ALL)
-
-    assert time.perf_counter() - started < 2
+    # One that ran away would take for ever.
+    async with asyncio.timeout(60):
+        with suppress(InvalidPattern):
+            await glob(at(mount), [pattern], ALL)
 
 
 async def test_braces_may_not_multiply_without_end(mount: Mount) -> None:

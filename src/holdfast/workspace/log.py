@@ -46,7 +46,8 @@ class LineLog:
             error: Exception | None = None
             try:
                 await append_lines(self._place, [line for line, _ in batch])
-            except Exception as raised:
+            # Whatever it was belongs to those who wait, not to this task.
+            except Exception as raised:  # noqa: BLE001
                 error = raised
             for _, written in batch:
                 if error is None:
