@@ -52,7 +52,7 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
     from holdfast.doors.http.serve import listen, serve
     from holdfast.doors.http.settings import LOOPBACK, HttpSettings
 
-    host = settings["host"]
+    host, tokens = settings["host"], Tokens(token_secret(settings), server=secrets.token_hex(16))
     listening = listen(host, settings["port"], or_next=not chosen_port)
     port = listening.getsockname()[1]
     if port != settings["port"] and settings["port"]:
@@ -61,7 +61,6 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
         workspace = await platform.ensure_workspace(folder)
         platform.mount_also(workspace.id, mounts)
         await _hold(platform, workspace.id, mounts)
-        tokens = Tokens(token_secret(settings), server=secrets.token_hex(16))
         user = await platform.local_user()
         bearer = tokens.issue(user.id, user.email, seconds=_YEAR, only_here=True)
         more: list[str] = settings["allowed_hosts"].casefold().split(",")

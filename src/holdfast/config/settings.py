@@ -24,32 +24,44 @@ PROJECT_FILE = ".holdfast/config.toml"
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that can be set. `variable` is its name in the environment."""
+    """One thing that can be set. `variable` is its name in the environment; a number is a whole one, from `least` to `most`."""
 
     name: str
-    default: str | int | float | bool | None
+    default: str | int | bool | None
     variable: str
     is_secret: bool = False
     by_project: bool = False
+    least: int = 0
+    most: int = 2**53
+    one_of: tuple[str, ...] = ()
+
+    @property
+    def takes(self) -> str:
+        """What it takes, in words."""
+        if isinstance(self.default, bool):
+            return "true or false"
+        if isinstance(self.default, int):
+            return f"a whole number of at least {self.least}" + (f" and at most {self.most}" if self.most < 2**53 else "")
+        return f"one of {', '.join(self.one_of)}" if self.one_of else "text"
 
 
-def _own(name: str, default: str | float | bool | None, *, is_secret: bool = False, by_project: bool = False) -> Setting:
-    return Setting(name, default, f"HOLDFAST_{name.upper()}", is_secret, by_project)
+def _own(name: str, default: str | int | bool | None, **more: Any) -> Setting:
+    return Setting(name, default, f"HOLDFAST_{name.upper()}", **more)
 
 
 TABLE = (
     _own("database_url", None, is_secret=True),
     _own("jwt_secret", None, is_secret=True),
-    _own("access_token_minutes", 15),
+    _own("access_token_minutes", 15, least=1),
     _own("profile", "coder", by_project=True),
     _own("model", None, by_project=True),
-    _own("trust", "guided"),
+    _own("trust", "guided", one_of=("supervised", "guided", "autonomous")),
     _own("approval_timeout", 30),
-    _own("question_minutes", 30),
+    _own("question_minutes", 30, least=1),
     _own("host", "127.0.0.1"),
-    _own("port", 3000),
+    _own("port", 3000, most=65535),
     _own("allowed_hosts", ""),
-    _own("max_request_bytes", 10 * 1024 * 1024),
+    _own("max_request_bytes", 10 * 1024 * 1024, least=1),
     _own("writes_protected", False),
     _own("searxng_url", "http://localhost:8080"),
     _own("searxng_engines", "bing,duckduckgo,brave"),
@@ -128,15 +140,22 @@ def _fitting(setting: Setting, value: object, source: str) -> object:
         if isinstance(setting.default, bool):
             return _yes_or_no(value)
         if isinstance(setting.default, int):
-            if isinstance(value, bool) or int(str(value)) < 0:
-                raise ValueError
-            return int(str(value))
-        if not isinstance(value, str):
-            raise ValueError
+            return _whole_number(value, setting.least, setting.most)
     except ValueError:
-        wanted = "true or false" if isinstance(setting.default, bool) else "a whole number" if isinstance(setting.default, int) else "text"
-        raise InvalidSetting(f"{setting.name} in {source} does not fit", hint=f"It takes {wanted}.", setting=setting.name) from None
+        raise _unfitting(setting, source) from None
+    if not isinstance(value, str) or (setting.one_of and value not in setting.one_of):
+        raise _unfitting(setting, source)
     return value
+
+
+def _unfitting(setting: Setting, source: str) -> InvalidSetting:
+    return InvalidSetting(f"{setting.name} in {source} does not fit", hint=f"It takes {setting.takes}.", setting=setting.name)
+
+
+def _whole_number(value: object, least: int, most: int) -> int:
+    if isinstance(value, bool) or not least <= (number := int(str(value))) <= most:
+        raise ValueError
+    return number
 
 
 def _yes_or_no(value: object) -> bool:
