@@ -422,7 +422,7 @@ async def test_a_tool_that_outlives_its_deadline_is_ended(way: Way) -> None:
 
     assert (type(outcome), code(outcome)) == (Failed, "timed_out")
     assert "0.05 s" in outcome.answer.text
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 30
 
 
 @carries("ROAD-3", "SCOPE-4")
