@@ -4,9 +4,11 @@ import pytest
 
 from holdfast.vocabulary.errors import Conflict, Exists, InvalidArguments, NotFound
 from holdfast.workspace.item import ContentKind
+from tests.promises import carries
 from tests.workspace.shelf import Shelf
 
 
+@carries("PERSON-1")
 async def test_every_version_can_be_looked_at(shelf: Shelf) -> None:
     saved = await shelf.files.save(shelf.at("a"), {"a": 1})
     await shelf.files.save(shelf.at("a"), "two\n", overwrite=True)
@@ -23,6 +25,7 @@ async def test_every_version_can_be_looked_at(shelf: Shelf) -> None:
     assert (await shelf.files.content_of(saved.file_id, None)).content == "AHRocmVl"
 
 
+@carries("PERSON-2")
 async def test_two_versions_are_compared_line_by_line(shelf: Shelf) -> None:
     saved = await shelf.files.save(shelf.at("a"), "1\n2\n3\n")
     edited = await shelf.files.replace_saved(shelf.at("a"), "2", "two")
@@ -34,6 +37,7 @@ async def test_two_versions_are_compared_line_by_line(shelf: Shelf) -> None:
     assert await shelf.files.difference(saved.file_id, first, first) == ""
 
 
+@carries("PERSON-3")
 async def test_an_old_version_becomes_the_newest_again_with_its_kind(shelf: Shelf) -> None:
     saved = await shelf.files.save(shelf.at("a"), {"a": 1})
     await shelf.files.save(shelf.at("a"), "two", overwrite=True)
@@ -56,6 +60,7 @@ async def test_what_was_changed_behind_our_back_is_not_lost_by_a_restore(shelf: 
     assert await shelf.kinds(saved.file_id) == ["write", "external", "restore"]
 
 
+@carries("PERSON-4")
 async def test_a_removed_folder_comes_back_empty_and_a_removed_file_with_its_folders(shelf: Shelf) -> None:
     folder = await shelf.files.make_folder(shelf.at("d"))
     saved = await shelf.files.save(shelf.at("d/e/a"), "1")
@@ -72,6 +77,7 @@ async def test_a_removed_folder_comes_back_empty_and_a_removed_file_with_its_fol
     assert (item.path, item.synced, item.size) == ("d/e/a", True, 1)
 
 
+@carries("PERSON-5")
 async def test_what_is_not_there_or_not_deleted_is_told(shelf: Shelf) -> None:
     saved = await shelf.files.save(shelf.at("a"), "1")
     other = await shelf.files.save(shelf.at("b"), "2")

@@ -18,12 +18,14 @@ from holdfast.workspace.mount import Mount
 from holdfast.workspace.records import Records
 from holdfast.workspace.resolve import resolve_now
 from holdfast.workspace.stage import Staged
+from tests.promises import carries
 from tests.workspace.shelf import Shelf, shelved, taken_over
 from tests.workspace.writing import leftovers, sha256
 
 _BIG = bytes(range(256)) * 5_000
 
 
+@carries("WS-VERSION-4")
 async def test_four_writers_at_once_leave_the_newest_version_on_the_disk_and_no_gap(shelf: Shelf) -> None:
     saved = await shelf.files.save(shelf.at("a"), "0")
 
@@ -39,6 +41,7 @@ async def test_four_writers_at_once_leave_the_newest_version_on_the_disk_and_no_
     assert leftovers(shelf.root) == []
 
 
+@carries("WS-VERSION-4")
 async def test_of_editors_who_read_the_same_only_one_gets_through(shelf: Shelf) -> None:
     read = await shelf.files.save(shelf.at("a"), "0")
 
@@ -50,6 +53,7 @@ async def test_of_editors_who_read_the_same_only_one_gets_through(shelf: Shelf) 
     assert len(await shelf.files.history(read.file_id)) == 2
 
 
+@carries("WS-SYNC-6")
 async def test_what_changed_behind_our_back_becomes_a_version_at_the_next_change(shelf: Shelf) -> None:
     first, second, third = [await shelf.files.save(shelf.at(name), "ours\n") for name in ("a", "b", "c")]
     for name in ("a", "b", "c"):
@@ -67,6 +71,7 @@ async def test_what_changed_behind_our_back_becomes_a_version_at_the_next_change
     assert (await shelf.files.content_of(third.file_id, None)).content == "theirs c\n"
 
 
+@carries("WS-VERSION-1")
 async def test_whatever_toolset_asks_there_is_a_version(shelf: Shelf) -> None:
     shelf.put("a.md", "---\nstepsCompleted: []\n---\nbody\n")
 
@@ -78,6 +83,7 @@ async def test_whatever_toolset_asks_there_is_a_version(shelf: Shelf) -> None:
     assert await shelf.kinds(item.file_id or "") == ["baseline", "write", "write", "move"]
 
 
+@carries("WS-VERSION-1")
 async def test_a_version_tells_who_made_it_in_which_call(shelf: Shelf) -> None:
     author = Author("call-1", "session-1", "user-1", "agent-1")
     files = Files(shelf.files.sight, shelf.files.changes.by(author), shelf.records)
@@ -188,6 +194,7 @@ async def test_a_file_that_somebody_else_replaces_at_the_last_moment_is_looked_a
     ]
 
 
+@carries("SERVE-9")
 async def test_whoever_has_lost_the_workspace_changes_nothing(shelf: Shelf) -> None:
     await shelf.files.save(shelf.at("a"), "1")
     await taken_over(shelf.database, shelf.records.workspace_id)

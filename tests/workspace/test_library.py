@@ -23,10 +23,12 @@ from holdfast.workspace.find import Criteria
 from holdfast.workspace.item import ContentKind
 from holdfast.workspace.lines import Lines
 from holdfast.workspace.match import Query
+from tests.promises import carries
 from tests.workspace.shelf import Shelf
 from tests.workspace.writing import sha256
 
 
+@carries("WS-SYNC-1", "WS-SYNC-2")
 async def test_a_listing_has_what_the_disk_has_and_what_the_store_has(shelf: Shelf) -> None:
     await shelf.files.save(shelf.at("docs/known.md"), "known\n")
     shelf.put("docs/unknown.md", "unknown\n")
@@ -64,6 +66,7 @@ async def test_a_listing_of_a_file_or_of_nothing_is_refused(shelf: Shelf) -> Non
         await shelf.files.items(shelf.at("nothing"), recursive=False)
 
 
+@carries("WS-SYNC-2")
 async def test_finding_and_globbing_look_at_both(shelf: Shelf) -> None:
     await shelf.files.save(shelf.at("a/plan.plan"), "p", file_type="plan")
     await shelf.files.save(shelf.at("a/gone.txt"), "12345")
@@ -92,6 +95,7 @@ async def test_finding_and_globbing_look_at_both(shelf: Shelf) -> None:
     assert [item.path for item in await shelf.files.glob_items(shelf.at("a"), ["*.txt"])] == ["a/gone.txt", "a/grown.txt"]
 
 
+@carries("WS-READ-8", "WS-READ-9", "WS-VERSION-3")
 async def test_what_was_written_is_read_as_it_was_written(shelf: Shelf) -> None:
     value = {"b": [1, 2.5, None, True], "a": "ä\n"}
     saved = await shelf.files.save(shelf.at("data.json"), value)
@@ -111,6 +115,7 @@ async def test_what_was_written_is_read_as_it_was_written(shelf: Shelf) -> None:
     assert (view.kind, view.content) == (ContentKind.BINARY, base64.b64encode(b"\0\1\2").decode())
 
 
+@carries("WS-SYNC-3")
 async def test_lines_are_counted_and_cut_alike_on_disk_and_in_the_store(shelf: Shelf) -> None:
     text = "".join(f"line {number}\n" for number in range(10)) + "end"
     await shelf.files.save(shelf.at("disk.txt"), text)
@@ -123,6 +128,7 @@ async def test_lines_are_counted_and_cut_alike_on_disk_and_in_the_store(shelf: S
         assert first == second, wanted
 
 
+@carries("WS-SYNC-6")
 async def test_the_disk_is_right_about_what_a_file_is_now(shelf: Shelf) -> None:
     await shelf.files.save(shelf.at("a.json"), {"a": 1})
     shelf.put("a.json", '{"a": 2}')
@@ -172,6 +178,7 @@ async def test_what_cannot_be_written_is_a_mistake_of_the_caller(shelf: Shelf, c
     assert list(shelf.root.iterdir()) == []
 
 
+@carries("WS-SYNC-4")
 async def test_an_edit_of_an_unknown_file_keeps_what_it_was(shelf: Shelf) -> None:
     shelf.put("a.txt", "one\n")
 
@@ -204,6 +211,7 @@ async def test_an_edited_json_value_stays_one_as_long_as_it_is_one(shelf: Shelf)
     assert (await shelf.files.view(shelf.at("a"))).content == '{"a":2'
 
 
+@carries("WS-EDIT-6")
 async def test_a_stale_edit_is_merged_when_that_is_asked_for_and_clean(shelf: Shelf) -> None:
     read = await shelf.files.save(shelf.at("a"), "1\n2\n3\n4\n5\n")
     await shelf.files.replace_saved(shelf.at("a"), "2\n", "two\nand more\n")
@@ -227,6 +235,7 @@ async def test_a_stale_edit_is_merged_with_what_was_written_behind_our_back(shel
     assert await shelf.kinds(saved.file_id) == ["write", "external", "edit"]
 
 
+@carries("WS-EDIT-7")
 async def test_a_merge_that_is_not_clean_changes_nothing_and_shows_both_sides(shelf: Shelf) -> None:
     read = await shelf.files.save(shelf.at("a"), "1\n2\n3\n")
     await shelf.files.replace_saved(shelf.at("a"), "2", "two")
@@ -247,6 +256,7 @@ async def test_a_hash_that_the_file_never_had_cannot_be_merged_with(shelf: Shelf
         await shelf.files.replace_saved(shelf.at("a"), "secret", "x", only_if=other.hash, merge=True)
 
 
+@carries("WS-VERSION-2")
 async def test_a_failed_edit_makes_no_version(shelf: Shelf) -> None:
     saved = await shelf.files.save(shelf.at("a"), "1\n")
 
@@ -256,6 +266,7 @@ async def test_a_failed_edit_makes_no_version(shelf: Shelf) -> None:
     assert len(await shelf.files.history(saved.file_id)) == 1
 
 
+@carries("WS-RM-2")
 async def test_a_removed_file_can_be_brought_back_also_one_that_was_unknown(shelf: Shelf) -> None:
     known = await shelf.files.save(shelf.at("known"), "1")
     shelf.put("unknown", "2")
@@ -272,6 +283,7 @@ async def test_a_removed_file_can_be_brought_back_also_one_that_was_unknown(shel
     assert (await shelf.files.item(shelf.at("known"))).file_id == known.file_id
 
 
+@carries("WS-RM-5")
 async def test_a_path_that_is_used_again_is_a_new_file(shelf: Shelf) -> None:
     first = await shelf.files.save(shelf.at("a"), "1")
     await shelf.files.discard(shelf.at("a"))
@@ -297,6 +309,7 @@ async def test_what_only_the_store_has_is_removed_from_it(shelf: Shelf) -> None:
     assert shelf.text("a") == "1"
 
 
+@carries("WS-RM-3")
 async def test_a_folder_with_anything_in_it_is_not_removed(shelf: Shelf) -> None:
     await shelf.files.make_folder(shelf.at("empty"))
     await shelf.files.save(shelf.at("full/a"), "1")
@@ -337,6 +350,7 @@ async def test_a_file_keeps_its_history_when_it_moves(shelf: Shelf) -> None:
     assert (await shelf.files.item(shelf.at("folder/b.txt"))).file_id == renamed.file_id == saved.file_id
 
 
+@carries("WS-MV-5")
 async def test_a_folder_moves_with_all_that_is_in_it(shelf: Shelf) -> None:
     inside = await shelf.files.save(shelf.at("old/deep/a.txt"), "1")
     shelf.put("old/unknown.txt", "2")
@@ -352,6 +366,7 @@ async def test_a_folder_moves_with_all_that_is_in_it(shelf: Shelf) -> None:
     ]
 
 
+@carries("WS-SYNC-4")
 async def test_an_unknown_file_is_known_after_it_has_moved(shelf: Shelf) -> None:
     shelf.put("a.txt", "1")
 
@@ -394,6 +409,7 @@ async def test_moves_that_cannot_be_are_refused(shelf: Shelf) -> None:
     assert (shelf.text("a"), shelf.text("b"), shelf.text("d/a")) == ("1", "2", "4")
 
 
+@carries("WS-SYNC-5", "WS-TOUCH-2")
 async def test_touching_makes_files_known_and_no_versions(shelf: Shelf) -> None:
     saved = await shelf.files.save(shelf.at("a"), "1")
     before = await shelf.files.item(shelf.at("a"))
@@ -412,6 +428,7 @@ async def test_touching_makes_files_known_and_no_versions(shelf: Shelf) -> None:
     assert (await shelf.files.view(shelf.at("deep/new"))).content == ""
 
 
+@carries("WS-SYNC-5")
 async def test_making_a_folder_makes_it_known_and_does_so_twice(shelf: Shelf) -> None:
     (shelf.root / "unknown").mkdir()
     shelf.put("file", "1")
@@ -427,6 +444,7 @@ async def test_making_a_folder_makes_it_known_and_does_so_twice(shelf: Shelf) ->
     assert (await shelf.files.item(shelf.at("a/b"))).synced
 
 
+@carries("WS-WRITE-7")
 async def test_a_virtual_file_is_seen_and_never_changed(shelf: Shelf) -> None:
     await shelf.add_virtual("chats/one.chat", "hello\nworld\n")
     place = shelf.at("chats/one.chat")
@@ -456,6 +474,7 @@ async def test_a_virtual_file_is_seen_and_never_changed(shelf: Shelf) -> None:
     assert not (shelf.root / "chats/one.chat").exists()
 
 
+@carries("WS-SYNC-7", "WS-GREP-7")
 async def test_a_search_finds_lines_on_disk_in_the_store_and_in_chats(shelf: Shelf) -> None:
     await shelf.files.save(shelf.at("a/known.txt"), "one\nneedle 1\nthree\n")
     shelf.put("b/unknown.txt", "needle 2\n")

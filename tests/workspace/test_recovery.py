@@ -18,6 +18,7 @@ from holdfast.workspace.author import Author
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.resolve import resolve_now
 from holdfast.workspace.sight import OWN_TEMPORARY
+from tests.promises import carries
 from tests.store.scene import new_workspace
 from tests.workspace.dying import Killed, dying
 from tests.workspace.shelf import Shelf, shelved, taken_over
@@ -258,6 +259,7 @@ async def test_versions_of_a_run_that_is_not_open_wait_for_it(shelf: Shelf, tmp_
     state.close()
 
 
+@carries("SERVE-8")
 async def test_a_writing_process_can_be_killed_at_any_time(address: str, root: Path, tmp_path: Path) -> None:
     database = await open_database(address)
     workspace_id = await new_workspace(database)
