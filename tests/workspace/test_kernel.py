@@ -366,7 +366,7 @@ def told(top: int, path: str, flags: int, *, follow: bool) -> str:
 
 @carries("PATH-6")
 @pytest.mark.skipif(not has_openat2(), reason="there is nothing to compare with on a kernel without openat2")
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(entries=ENTRIES, paths=st.lists(PATHS, min_size=1, max_size=5), follow=st.booleans())
 def test_without_openat2_every_walk_has_the_same_answer(
     entries: list[tuple[list[str], str | None]], paths: list[str], follow: bool

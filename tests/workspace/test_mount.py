@@ -68,6 +68,29 @@ def test_a_root_that_is_given_relative_is_known_absolute(root: Path, monkeypatch
     mount.close()
 
 
+@pytest.mark.parametrize(
+    ("below", "expected"),
+    [("", ""), ("/", ""), ("/a", "a"), ("/a/b/", "a/b"), ("2/a", None)],
+)
+def test_an_absolute_path_is_counted_from_the_root_that_it_lies_beneath(
+    root: Path, tmp_path: Path, below: str, expected: str | None
+) -> None:
+    (tmp_path / "link").symlink_to(root)
+    mount = Mount("project", tmp_path / "link")
+
+    assert mount.path_of(f"{root}{below}") == expected
+    assert mount.path_of(f"{tmp_path / 'link'}{below}") == expected
+    assert mount.path_of("/elsewhere") is None
+    mount.close()
+
+
+def test_beneath_the_machine_s_root_lies_every_absolute_path() -> None:
+    mount = Mount("machine", Path("/"))
+
+    assert [mount.path_of(path) for path in ("/", "/etc", "/etc/passwd")] == ["", "etc", "etc/passwd"]
+    mount.close()
+
+
 def test_a_root_that_was_moved_is_where_it_is_now(mount: Mount, root: Path) -> None:
     root.rename(root.parent / "elsewhere")
 

@@ -84,6 +84,30 @@ def test_any_other_name_that_a_disk_can_hold_is_a_child(mount: Mount, name: str)
     assert resolve_now(mount, "docs", written="docs").child(name).path == f"docs/{name}"
 
 
+@pytest.mark.parametrize(
+    ("path", "written", "sibling", "said"),
+    [
+        ("docs/a.md", "docs/a.md", "docs/b.md", "docs/b.md"),
+        ("docs/a", "@project/docs/a/", "docs/b.md", "@project/docs/b.md"),
+        ("a.md", "a.md", "b.md", "b.md"),
+        ("a.md", "/a.md", "b.md", "/b.md"),
+        ("a.md", "@project/a.md", "b.md", "@project/b.md"),
+    ],
+)
+def test_a_sibling_is_another_entry_of_the_same_directory(mount: Mount, path: str, written: str, sibling: str, said: str) -> None:
+    place = resolve_now(mount, path, written=written).sibling("b.md")
+
+    assert (place.path, str(place), place.mount) == (sibling, said, mount)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\0b"])
+def test_a_sibling_that_is_not_one_entry_s_name_is_an_invalid_path(mount: Mount, name: str) -> None:
+    place = resolve_now(mount, "docs/a.md", written="docs/a.md")
+
+    with pytest.raises(InvalidPath):
+        place.sibling(name)
+
+
 @given(st.lists(st.text(), max_size=5))
 def test_however_one_goes_down_the_path_never_goes_up(names: list[str]) -> None:
     mount = Mount("project", Path("/"))

@@ -52,6 +52,14 @@ async def test_a_file_comes_whole_with_its_size_lines_and_hash(mount: Mount, roo
     assert part.sha256 == sha256(b"one\ntwo\nthree")
 
 
+@pytest.mark.parametrize("data", [b"narrow", codecs.BOM_UTF16_LE + b"w\0"])
+async def test_a_slice_says_when_its_file_was_last_modified(mount: Mount, root: Path, data: bytes) -> None:
+    (root / "file").write_bytes(data)
+    os.utime(root / "file", (1000.5, 2000.5))
+
+    assert (await read(at(mount, "file"), max_bytes=10)).modified == 2000.5
+
+
 async def test_an_empty_file_has_no_lines_and_the_hash_of_nothing(mount: Mount, root: Path) -> None:
     part = await whole(mount, root, b"")
 

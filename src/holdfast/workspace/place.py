@@ -72,8 +72,9 @@ class Place:
         Raises:
             InvalidPath: `name` is not the name of one entry.
         """
-        above = self.written.rstrip("/").rpartition("/")[0]
-        return Place(self.mount, self.parent_path, above, _MAKER).child(name)
+        above, slash, _ = self.written.rstrip("/").rpartition("/")
+        entry = Place(self.mount, self.parent_path, above, _MAKER).child(name)
+        return entry if slash else Place(self.mount, entry.path, name, _MAKER)
 
     def __str__(self) -> str:
         return self.written
