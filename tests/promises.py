@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.promises_rest import REST as REST_TEXTS
+from tests.promises_workspace import WORKSPACE as WORKSPACE_TEXTS
 
 LANDED = frozenset({2})
 
@@ -293,5 +294,6 @@ OURS = [
 ]  # fmt: skip
 
 REST = [promise for source, promises in REST_TEXTS.items() for promise in _of(source, promises, issue=3)]
+WORKSPACE = [promise for source, promises in WORKSPACE_TEXTS.items() for promise in _of(source, promises, issue=3)]
 
-PROMISES = [*FS, *CORE, *SIMPLE, *ALL_DIALECTS, *ENGINE, *OURS, *REST]
+PROMISES = [*FS, *CORE, *SIMPLE, *ALL_DIALECTS, *ENGINE, *OURS, *REST, *WORKSPACE]

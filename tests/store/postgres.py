@@ -14,6 +14,7 @@ import psycopg
 from holdfast.store.uuid7 import uuid7
 
 SETTING = "HOLDFAST_TEST_POSTGRES_URL"
+_in_use = 0
 
 
 @contextmanager
@@ -34,11 +35,16 @@ def running_server() -> Generator[str]:
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             connection.execute("ALTER SYSTEM SET fsync = off")  # nobody pulls its plug, and making databases is quick so
             connection.execute("SELECT pg_reload_conf()")
+    global _in_use
+    _in_use += 1
     try:
         yield server.get_uri()
     finally:
-        with _one_at_a_time():
-            server.cleanup()  # the last worker to come here stops it
+        _in_use -= 1
+        # Several fixtures of a worker have the same server, and the first to end must not stop it for the others.
+        if not _in_use:
+            with _one_at_a_time():
+                server.cleanup()  # the last worker to come here stops it
 
 
 @contextmanager

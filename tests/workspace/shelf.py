@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from holdfast.store import files, leases, versions
+from holdfast.store import contents, files, leases, versions
 from holdfast.store.contents import pack
 from holdfast.store.database import Database, Row, Transaction
 from holdfast.store.leases import Lease, check_held
@@ -57,20 +57,7 @@ class Shelf:
 
     async def add_virtual(self, path: str, text: str, *, content_kind: str = "text") -> str:
         """A virtual file, as a session makes them; returns its id."""
-        lease, content = self.records.lease, pack(text.encode(), content_kind=content_kind)
-
-        def work(transaction: Transaction) -> str:
-            from holdfast.store import contents
-
-            check_held(transaction, lease)
-            file_id = files.add(transaction, lease, "project", path, file_type="chat", is_virtual=True)
-            contents.put(transaction, content)
-            row = files.by_id(transaction, lease, file_id)
-            assert row is not None
-            versions.add(transaction, lease, row, Origin(), kind="write", state=SETTLED, body=content, before_path=None)
-            return file_id
-
-        return await self.database.write(work)
+        return await add_virtual(self.database, self.records.lease, path, text, content_kind=content_kind)
 
     async def crash_and_recover(self) -> tuple["Shelf", RecoveryReport]:
         """What a process finds that takes the workspace over after this one was killed in the middle of things."""
@@ -78,6 +65,22 @@ class Shelf:
             self.mount, self.database, await taken_over(self.database, self.records.lease.workspace_id), self.records.content_folder
         )
         return again, await recover(again.ledger, {"project": self.mount, **self.more})
+
+
+async def add_virtual(database: Database, lease: Lease, path: str, text: str, *, content_kind: str = "text") -> str:
+    """A virtual file, as a session makes them; returns its id."""
+    content = pack(text.encode(), content_kind=content_kind)
+
+    def work(transaction: Transaction) -> str:
+        check_held(transaction, lease)
+        file_id = files.add(transaction, lease, "project", path, file_type="chat", is_virtual=True)
+        contents.put(transaction, content)
+        row = files.by_id(transaction, lease, file_id)
+        assert row is not None
+        versions.add(transaction, lease, row, Origin(), kind="write", state=SETTLED, body=content, before_path=None)
+        return file_id
+
+    return await database.write(work)
 
 
 async def taken_over(database: Database, workspace_id: str) -> Lease:

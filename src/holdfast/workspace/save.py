@@ -149,7 +149,7 @@ async def _edited(records: Records, changes: Changes, place: Place, edit: _Edit)
             return saved(place, receipt)
         except NotFound:
             if is_second or row is None or row.is_folder:
-                raise
+                raise not_found(place) from None
             await bring_back(records, changes, place, row)
         except StaleHash:
             if not edit.merge or edit.only_if is None or row is None:
