@@ -160,7 +160,7 @@ async def test_a_change_that_fails_after_its_record_is_taken_back_before_the_cal
         with pytest.raises(Broken):
             await shelf.files.save(shelf.at("a"), "2", overwrite=True)
         with pytest.raises(Broken):
-            await shelf.files.save(shelf.at("new"), "2")
+            await shelf.files.save(shelf.at("new/deep/er"), "2")
 
     assert [(version.number, version.state) for version in await shelf.files.history(saved.file_id)] == [(2, "aborted"), (1, "pending")]
     assert (await shelf.files.item(shelf.at("a"))).synced

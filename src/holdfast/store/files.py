@@ -275,6 +275,21 @@ def retire(transaction: Transaction, lease: Lease, gone: File) -> None:
         )
 
 
+def retire_empty(transaction: Transaction, lease: Lease, mount: str, path: str) -> bool:
+    """Retire a folder that nothing active is in; whether it was one."""
+    folder = active(transaction, lease, mount, path)
+    if folder is None or not folder.is_folder:
+        return False
+    taken = transaction.row(
+        "SELECT id FROM files WHERE workspace_id = :workspace_id AND mount = :mount AND parent_id = :parent_id"
+        " AND deleted_at IS NULL LIMIT 1",
+        {"workspace_id": lease.workspace_id, "mount": mount, "parent_id": folder.id},
+    )
+    if taken is None:
+        retire(transaction, lease, folder)
+    return taken is None
+
+
 def split_path(path: str) -> dict[str, str]:
     """A path as the statements take it: what the index holds of it, and the rest."""
     return {"start": path[:_INDEXED], "rest": path[_INDEXED:]}

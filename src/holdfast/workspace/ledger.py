@@ -37,6 +37,7 @@ class VersionLedger:
         self.records = records
         self.settling = Settling(records)
         self._under_way: dict[Ticket, Applied] = {}
+        self._folders_made: dict[Ticket, tuple[str, ...]] = {}
         self._count = 0
 
     async def pending(self, change: Change) -> Ticket:
@@ -83,15 +84,18 @@ class VersionLedger:
 
     async def applied(self, ticket: Ticket) -> None:
         """Settle it when the disk has been synced."""
+        self._folders_made.pop(ticket, None)
         self.settling.add(self._under_way.pop(ticket))
 
     async def aborted(self, ticket: Ticket, error: BaseException) -> None:
         """Take the version back, before anybody hears that the change failed."""
         applied = self._under_way.pop(ticket)
+        made = self._folders_made.pop(ticket, ())
         if applied.version_id is None:
             return
         try:
             await versions.abort(self.records.database, self.records.lease, applied.version_id)
+            await self._forget_folders(self.records.name_of(applied.mount), made)
         except (NotFound, LostLease):
             return
         except HoldfastError:
@@ -110,7 +114,22 @@ class VersionLedger:
         ticket = Ticket(str(self._count))
         pending = begun is not None and begun.version.state == versions.PENDING
         self._under_way[ticket] = _to_sync(change, begun.version.id if begun and pending else None)
+        if change.folders:
+            self._folders_made[ticket] = change.folders
         return ticket
+
+    async def _forget_folders(self, mount: str, made: tuple[str, ...]) -> None:
+        """Let the store forget the folders that were made for a change which was not; the disk has taken them back."""
+        if not made:
+            return
+        lease = self.records.lease
+
+        def work(transaction: Transaction) -> None:
+            check_held(transaction, lease)
+            for path in reversed(made):
+                files.retire_empty(transaction, lease, mount, path)
+
+        await self.records.database.write(work)
 
     async def _touch(self, known: File, receipt: Receipt) -> None:
         entry, lease = receipt.author.audit, self.records.lease
