@@ -250,6 +250,16 @@ async def test_a_name_that_the_disk_cannot_hold_is_an_invalid_path(mount: Mount)
     assert isinstance(await refusal(mount, "/".join(["n" * 200] * 30)), InvalidPath)
 
 
+@carries("PATH-1", "FS-HOST-3")
+@pytest.mark.parametrize("below", ["", "/a.md", "/new"])
+async def test_a_link_to_a_name_that_is_not_utf_8_is_an_invalid_path(mount: Mount, root: Path, below: str) -> None:
+    os.mkdir(os.fsencode(root) + b"/caf\xe9")
+    os.symlink(b"caf\xe9", os.fsencode(root) + b"/link")
+    os.close(os.open(os.fsencode(root) + b"/caf\xe9/a.md", os.O_CREAT | os.O_WRONLY))
+
+    assert isinstance(await refusal(mount, f"link{below}"), InvalidPath)
+
+
 @carries("PATH-9")
 async def test_a_name_of_255_bytes_is_a_place(mount: Mount) -> None:
     assert await where(mount, "é" * 127 + "n") == "é" * 127 + "n"

@@ -13,6 +13,7 @@ from holdfast.vocabulary.errors import AccessDenied, InvalidPath, NotDirectory, 
 
 from .kernel import open_beneath
 from .mount import Mount
+from .names import sayable
 from .place import Place, grant_maker
 from .pool import here_or_there
 
@@ -28,6 +29,7 @@ async def resolve(mount: Mount, path: str, *, written: str, follow: bool = True,
         Outside: A link on the way leads out of the mount.
         NotDirectory: Something on the way is not a directory.
         NotFound: The path goes through a link that leads nowhere.
+        InvalidPath: A link leads to a name that cannot be said.
     """
     return await here_or_there(
         mount.pool, lambda wait: resolve_now(mount, path, written=written, follow=follow, below_files=below_files, wait=wait)
@@ -40,6 +42,8 @@ def resolve_now(mount: Mount, path: str, *, written: str, follow: bool = True, b
         true_path = _true_path(mount, path, follow=follow, below_files=below_files, wait=wait)
     except OSError as error:
         raise _explained(error, written) from error
+    if sayable(true_path) != true_path:
+        raise InvalidPath(f"'{written}' leads to a name that is not valid UTF-8", hint="Ask the person to rename the file.", path=written)
     return Place(mount, true_path, written, _MAKER)
 
 
