@@ -95,6 +95,24 @@ async def test_links_match_as_links_and_are_not_followed(mount: Mount, root: Pat
     assert [(entry.place.path, entry.kind) for entry in entries] == [("away.txt", Kind.LINK), ("folder/file.txt", Kind.FILE)]
 
 
+async def test_a_directory_that_becomes_a_link_on_the_way_is_not_entered(
+    mount: Mount, root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(root, "inner/file", "swapped/file")
+    names = mount.directories.names
+
+    def meanwhile(descriptor: int) -> Names:
+        met = names(descriptor)
+        if "swapped" in met.directories and not (root / "swapped").is_symlink():
+            (root / "swapped").rename(outside / "swapped")
+            (root / "swapped").symlink_to("inner")
+        return met
+
+    monkeypatch.setattr(mount.directories, "names", meanwhile)
+
+    assert await found(mount, "**/file") == ["inner/file"]
+
+
 async def test_the_first_of_many_come_in_order_and_the_rest_is_told(mount: Mount, root: Path) -> None:
     make(root, "c", "a", "b/c", "b/a")
 
