@@ -107,9 +107,7 @@ class Platform:
         held = await self.hold(workspace_id)
         outcome = await held.take(call, profile)
         if not isinstance(outcome, Done) and isinstance(outcome.error, LostLease):
-            dropping = asyncio.create_task(self._drop(workspace_id, held))
-            self._dropping.add(dropping)
-            dropping.add_done_callback(self._dropping.discard)
+            self._drop(workspace_id, held)
         return outcome
 
     async def hold(self, workspace_id: str) -> Held:
@@ -226,15 +224,20 @@ class Platform:
             log.warning("this process has lost its place; it comes back as a new node")
             self._node = await leases.join(self.database, self._node.address, seconds=self._lease_seconds)
             kept = []
-        lost = [(workspace_id, each) for workspace_id, each in held.items() if each.lease not in kept]
-        await asyncio.gather(*(self._drop(workspace_id, each) for workspace_id, each in lost))
+        for workspace_id, each in held.items():
+            if each.lease not in kept:
+                self._drop(workspace_id, each)
 
-    async def _drop(self, workspace_id: str, held: Held) -> None:
+    def _drop(self, workspace_id: str, held: Held) -> None:
         """Give up a workspace that we have lost. Until what still runs there is over, it is not taken again."""
-        if self._held.get(workspace_id) is not held:
-            return
-        del self._held[workspace_id]
-        self._closing.add(workspace_id)
+        if self._held.get(workspace_id) is held:
+            del self._held[workspace_id]
+            self._closing.add(workspace_id)
+            dropping = asyncio.create_task(self._close_lost(workspace_id, held))
+            self._dropping.add(dropping)
+            dropping.add_done_callback(self._dropping.discard)
+
+    async def _close_lost(self, workspace_id: str, held: Held) -> None:
         try:
             await held.close()
         finally:

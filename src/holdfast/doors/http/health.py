@@ -24,7 +24,7 @@ def health_routes(door: Door) -> APIRouter:
         """The process lives."""
         return Health()
 
-    @routes.get("/readyz", responses=errors())
+    @routes.get("/readyz", responses=errors(507))
     async def readyz() -> Health:
         """The database answers, and can be written."""
         await door.platform.check()
