@@ -29,6 +29,7 @@ from holdfast.vocabulary.scope import Permission, Scope
 from holdfast.workspace.changes import Changes
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.place import Readable, Writable
+from tests.desk import Desk
 from tests.promises import carries
 from tests.tool.plain import PLAIN
 
@@ -367,6 +368,26 @@ async def test_a_call_that_could_not_be_recorded_is_refused_and_nothing_is_run(w
     assert (type(outcome), code(outcome)) == (Refused, "unjudgeable")
     assert "ToolStarted" not in way.happened
     assert list(way.root.iterdir()) == []
+
+
+@carries("ROAD-5")
+@pytest.mark.parametrize("in_the_way", ["logs", "logs/execution.jsonl/x"])
+async def test_where_the_log_cannot_be_written_no_call_is_run_not_even_the_first(desk: Desk, in_the_way: str) -> None:
+    obstacle = desk.state / in_the_way
+    obstacle.parent.mkdir(parents=True, exist_ok=True)
+    obstacle.touch()
+
+    codes = [await code_of_writing(desk, name) for name in ("a", "b")]
+    (desk.state / "logs").rename(desk.state / "away")
+    codes.append(await code_of_writing(desk, "c"))
+
+    assert codes == ["unjudgeable", "unjudgeable", None]
+    assert [entry.name for entry in desk.root.iterdir()] == ["c"]
+
+
+async def code_of_writing(desk: Desk, name: str) -> str | None:
+    await desk.call("file_write", path=name, content="x")
+    return desk.last_code
 
 
 # Run

@@ -31,11 +31,13 @@ class StoreRecorder:
         self._is_good = True
 
     async def prepare(self, call: ToolCall) -> None:
-        """After a record that could not be made, make sure that the next one can be."""
+        """Before the first record of a run, and after one that could not be made, make sure that the next one can be."""
+        if self._is_good and call.caller.state in self._logs:
+            return
         if not self._is_good:
             await self._database.write(lambda transaction: transaction.now())
-            await self._log(call).check()
-            self._is_good = True
+        await self._log(call).check()
+        self._is_good = True
 
     def author(self, call: ToolCall, given: Json) -> Author:
         """Who the call's changes are by, and the entry that says that it has started."""
