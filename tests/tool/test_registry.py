@@ -95,6 +95,15 @@ def test_a_scope_is_judged_within_the_toolsets_that_are_wanted(registry: Registr
     assert registry.list_for_scope(None, toolsets=["no such toolset"]) == []
 
 
+def test_names_are_told_for_a_scope_and_toolsets_as_tools_are_listed(registry: Registry) -> None:
+    scope = Scope.of("fs.read", "file_read")
+
+    assert registry.names(scope) == ["file_read", "fs.read"]
+    assert registry.names(scope, toolsets=["fs"]) == ["fs.read"]
+    assert registry.names(toolsets=["simple"]) == ["list_directory", "read_file"]
+    assert registry.names(Scope(), toolsets=["simple"]) == []
+
+
 @carries("REG-6")
 def test_definitions_for_a_scope_come_in_the_order_of_the_tools(registry: Registry) -> None:
     listed = registry.list_for_scope(Scope.of("fs.write", "fs.list"))

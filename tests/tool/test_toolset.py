@@ -107,7 +107,9 @@ def test_a_prefix_is_part_of_the_tool_s_name_and_not_of_its_file(folder: Folder)
 def test_a_tool_s_file_is_imported_only_when_the_tool_is_asked_for(folder: Folder) -> None:
     folder.toolset("birds", "sing", "fly")
 
-    folder.registry().get("fly")
+    registry = folder.registry()
+    registry.names()
+    registry.get("fly")
 
     assert f"{folder.name}.birds.fly" in sys.modules
     assert f"{folder.name}.birds.sing" not in sys.modules
