@@ -73,7 +73,7 @@ def start(project: Path, home: Path, database_url: str | None = None) -> Server:
     environ = environment(home, database_url)
     began = time.monotonic()
     words = [*HOLDFAST, "serve", str(project), "--port", "0", "--json"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environ)
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environ)
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
