@@ -56,4 +56,5 @@ def _listed(figures: Mapping[str, float], floor: float | None = None) -> str:
 
 
 def _ratio(ratio: float) -> str:
-    return f"{ratio:.2g}" if ratio < 10 else f"{ratio:.0f}"
+    # Enough digits to see on which side of its goal a figure is.
+    return f"{ratio:.2g}" if ratio < 0.1 else f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
