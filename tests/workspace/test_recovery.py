@@ -131,6 +131,22 @@ async def test_recorded_moves_and_removals_are_made(shelf: Shelf) -> None:
     assert shelf.text("gone") == "3"
 
 
+async def test_a_folder_that_was_to_move_takes_along_what_was_moved_into_it_before(shelf: Shelf) -> None:
+    await shelf.files.save(shelf.at("d/a"), "1")
+    await shelf.files.save(shelf.at("b"), "2")
+    await shelf.files.save(shelf.at("x/c"), "3")
+    await shelf.files.relocate(shelf.at("b"), shelf.at("d"))
+    await shelf.files.relocate(shelf.at("x"), shelf.at("d"))
+    with pytest.raises(Killed):
+        await dying(shelf).relocate(shelf.at("d"), shelf.at("e"))
+
+    _, report = await shelf.crash_and_recover()
+
+    assert sorted(path.name for path in shelf.root.iterdir()) == ["e"]
+    assert (shelf.text("e/a"), shelf.text("e/b"), shelf.text("e/x/c")) == ("1", "2", "3")
+    assert report.redone == 1
+
+
 async def test_moves_and_removals_that_were_made_are_only_settled(shelf: Shelf) -> None:
     await shelf.files.save(shelf.at("a"), "1")
     await shelf.files.save(shelf.at("old/b"), "2")

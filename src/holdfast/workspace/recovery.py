@@ -29,6 +29,8 @@ from .sweep_contents import sweep_contents
 
 log = logging.getLogger(__name__)
 
+_DEEPER_THAN_ANY = 1 << 30
+
 
 @dataclass
 class RecoveryReport:
@@ -68,13 +70,19 @@ async def recover(ledger: VersionLedger, mounts: Mapping[str, Mount], *, state_o
 
 
 async def _in_order(records: Records) -> list[tuple[Version, File]]:
-    """What is pending, with the file's row: moves first, since all else is looked for where it was moved to."""
+    """What is pending, with the file's row: moves of folders first, the upper ones before the lower, since all else went along."""
     found: list[tuple[Version, File]] = []
     for version in await versions.newest_pending(records.database, records.lease):
         row = await files.get(records.database, records.workspace_id, version.file_id)
         if row is not None:
             found.append((version, row))
-    return sorted(found, key=lambda each: (each[0].kind != "move", each[0].epoch, each[0].id))
+    return sorted(found, key=_order)
+
+
+def _order(pending: tuple[Version, File]) -> tuple[int, int, str]:
+    version, row = pending
+    depth = row.path.count("/") if row.is_folder and version.kind == "move" else _DEEPER_THAN_ANY
+    return depth, version.epoch, version.id
 
 
 async def _recover_one(ledger: VersionLedger, mount: Mount, version: Version, row: File, report: RecoveryReport) -> None:
