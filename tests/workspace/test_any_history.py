@@ -17,7 +17,7 @@ _PATHS = ("a", "b", "d", "d/a", "d/b", "d/e", "d/e/a", "f", "f/a")
 _STEPS = 60
 
 
-@pytest.mark.parametrize("seed", [3, 20, 83])
+@pytest.mark.parametrize("seed", [3, 83, 379])
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "with others"])
 async def test_disk_and_store_agree_after_every_recovery(shelf: Shelf, seed: int, *, alone: bool) -> None:
     chance = random.Random(seed)
