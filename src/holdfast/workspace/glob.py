@@ -48,7 +48,11 @@ def _glob_now(place: Place, start: Trail, sight: Sight, limit: int, stop: Event)
 
 
 def _on_the_trail(trail: Trail, names: Names) -> tuple[list[str], list[tuple[str, Trail]]]:
-    wanted = [*filter(trail.wanted, names.files), *filter(trail.wanted_directory, names.directories), *filter(trail.wanted, names.others)]
+    wanted = list(filter(trail.wanted, names.files))
+    # Most directories have only files in them.
+    if not names.directories and not names.others:
+        return wanted, []
+    wanted += [*filter(trail.wanted_directory, names.directories), *filter(trail.wanted, names.others)]
     return wanted, [(name, below) for name in names.directories if (below := trail.below(name)) is not None]
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from fnmatch import translate
 from itertools import pairwise
+from operator import methodcaller
 from typing import NamedTuple, TypeAlias
 
 from holdfast.vocabulary.errors import InvalidPattern
@@ -95,7 +96,13 @@ def _matcher(patterns: Iterable[str]) -> Matches:
         return _nothing
     if wanted & {"*", _ANY_DEPTH}:
         return _anything
+    if all(_ENDING.fullmatch(pattern) for pattern in wanted):
+        return methodcaller("endswith", tuple(pattern[1:] for pattern in wanted))
     return re.compile("|".join(translate(pattern) for pattern in sorted(wanted))).match
+
+
+# The most usual pattern, `*.py` and the like, has a quicker answer.
+_ENDING = re.compile(r"\*[^*?\[]+", re.DOTALL)
 
 
 def _nothing(_name: str) -> object:

@@ -9,7 +9,6 @@ nor width uses up descriptors.
 import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
 from threading import Event
@@ -52,6 +51,8 @@ class Level:
     @property
     def place(self) -> Place:
         """The directory's place, made name by name from where the walk began."""
+        if self._place is not None:
+            return self._place
         missing: list[Level] = []
         level = self
         while level._place is None and level.above is not None:
@@ -171,7 +172,7 @@ def _chosen(
     """
     try:
         wanted, entered = choose(state, place.mount.directories.names(descriptor))
-        hidden = _hidden(level, place, sight, [*wanted, *(name for name, _ in entered)])
+        hidden = _hidden(level, place, sight, [*wanted, *[name for name, _ in entered]])
         if hidden:
             wanted = [name for name in wanted if name not in hidden]
             entered = [(name, state) for name, state in entered if name not in hidden]
@@ -196,6 +197,8 @@ def _abouts(names: list[str], directory: int) -> dict[str, os.stat_result | None
     """What is known of the entries, without those that are gone."""
     abouts: dict[str, os.stat_result | None] = {}
     for name in names:
-        with suppress(FileNotFoundError):
+        try:
             abouts[name] = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        except FileNotFoundError:
+            continue
     return abouts
