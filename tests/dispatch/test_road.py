@@ -293,33 +293,33 @@ async def test_a_cancelled_call_stops_and_is_recorded_as_cancelled(way: Way) -> 
 
 @carries("ROAD-4", "AUDIT-1")
 async def test_a_call_that_is_cancelled_while_it_is_recorded_is_recorded_once_as_what_it_was(way: Way) -> None:
-    way.recorder.slow = 0.05
+    way.recorder.waits = True
     calling = asyncio.create_task(way.take("say"))
-    await way.until("ToolOutput")
-    await asyncio.sleep(0.01)
+    await way.recorder.waiting.wait()
 
     calling.cancel()
 
     with pytest.raises(asyncio.CancelledError):
         await calling
-    await asyncio.sleep(0.1)
+    way.recorder.go_on.set()
+    await way.until("ToolFinished")
     assert way.recorded == [("done", None)]
-    assert way.happened[-1] == "ToolFinished"
 
 
 @carries("ROAD-4", "AUDIT-1")
 async def test_a_call_that_is_cancelled_twice_is_recorded_once(way: Way) -> None:
-    way.recorder.slow = 0.05
+    way.recorder.waits = True
     calling = asyncio.create_task(way.take("wait"))
     await way.until("ToolStarted")
 
     calling.cancel()
-    await asyncio.sleep(0.01)
+    await way.recorder.waiting.wait()
     calling.cancel()
 
     with pytest.raises(asyncio.CancelledError):
         await calling
-    await asyncio.sleep(0.1)
+    way.recorder.go_on.set()
+    await way.until("ToolFinished")
     assert way.recorded == [("failed", "cancelled")]
 
 

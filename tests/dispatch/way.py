@@ -120,12 +120,14 @@ def _declared(toolset: str) -> dict[str, Declaration]:
 
 @dataclass
 class Recorder:
-    """Keeps entries in memory, or cannot."""
+    """Keeps entries in memory, or cannot, or waits with it when it is told to."""
 
     entries: list[AuditEntry] = field(default_factory=list[AuditEntry])
     prepares: Exception | None = None
     records: Exception | None = None
-    slow: float = 0
+    waits: bool = False
+    waiting: asyncio.Event = field(default_factory=asyncio.Event)
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def prepare(self, call: ToolCall) -> None:
         if self.prepares is not None:
@@ -136,7 +138,9 @@ class Recorder:
 
     async def record(self, entry: AuditEntry, author: object) -> None:
         assert author == entry.call.id
-        await asyncio.sleep(self.slow)
+        if self.waits:
+            self.waiting.set()
+            await self.go_on.wait()
         if self.records is not None:
             raise self.records
         self.entries.append(entry)
