@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.vocabulary.json import MAX_DEPTH, flaw_in
+from holdfast.vocabulary.json import MAX_DEPTH, dump, flaw_in
 
 
 def nested(depth: int) -> Any:
@@ -55,3 +55,12 @@ JSON = st.recursive(
 def test_whatever_has_no_flaw_survives_the_way_over_the_wire(value: object) -> None:
     if flaw_in(value) is None:
         assert json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode()) == value
+
+
+@pytest.mark.parametrize("value", [{"a": [1, None, "\N{SNOWMAN}"]}, 2**80, {"big": -(2**100)}, "text", 1.5])
+def test_every_value_is_dumped_and_read_back(value: object) -> None:
+    assert json.loads(dump(value)) == value
+
+
+def test_half_a_character_is_dumped_as_a_mark() -> None:
+    assert json.loads(dump({"a": "x\ud800y"})) == {"a": "x?y"}

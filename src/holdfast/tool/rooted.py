@@ -3,14 +3,11 @@
 It is here because both have it, and no toolset knows another.
 """
 
-import json
 from collections.abc import Mapping
-from typing import Any, cast
-
-import orjson
+from typing import cast
 
 from holdfast.vocabulary.errors import HoldfastError, InvalidArguments, InvalidPath, Outside
-from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.json import Json, dump
 from holdfast.vocabulary.outcome import Answer
 from holdfast.vocabulary.statuses import status_of
 from holdfast.workspace.mount import Mount
@@ -58,15 +55,7 @@ def sentence(error: HoldfastError) -> str:
 
 
 def _enveloped(body: dict[str, Json], *, is_error: bool = False) -> Answer:
-    return Answer(body, _dumped(body), is_error=is_error)
-
-
-def _dumped(body: Any) -> str:
-    try:
-        return orjson.dumps(body).decode()
-    except TypeError:
-        # It knows no numbers over 64 bits.
-        return json.dumps(body, ensure_ascii=False)
+    return Answer(body, dump(body).decode(), is_error=is_error)
 
 
 DIALECT = Dialect(locate, answer, problem, reads_protected=True, below_files=True)

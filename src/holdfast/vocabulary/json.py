@@ -1,5 +1,6 @@
 """What can be said in JSON, as a type."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -14,6 +15,17 @@ JsonObject: TypeAlias = Mapping[str, Json]
 
 MAX_DEPTH = 64
 _MAX_BITS = 1024
+
+
+def dump(value: object) -> bytes:
+    """The value as compact JSON; what JSON cannot say is told as text."""
+    import orjson
+
+    try:
+        return orjson.dumps(value, default=str)
+    except TypeError:
+        # It takes neither numbers over 64 bits nor half characters.
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode(errors="replace")
 
 
 def flaw_in(value: object, depth: int = 0) -> str | None:

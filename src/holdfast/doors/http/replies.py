@@ -3,10 +3,8 @@
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, TypeAlias
 
-import orjson
-
 from holdfast.vocabulary.errors import HoldfastError, InvalidArguments
-from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.json import Json, dump
 from holdfast.vocabulary.statuses import BUSY, INTERNAL, Status, status_of
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -22,7 +20,7 @@ _RETRY_AFTER = (b"retry-after", b"1")
 
 async def reply(send: Send, status: int, body: object, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
     """Send a whole answer in JSON."""
-    data = orjson.dumps(body, default=str)
+    data = dump(body)
     head: Headers = [_JSON, (b"content-length", str(len(data)).encode()), *headers]
     await send({"type": "http.response.start", "status": status, "headers": head})
     await send({"type": "http.response.body", "body": data})
