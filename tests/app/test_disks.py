@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,7 +19,7 @@ ORDINARY = ("setpriv", "--bounding-set=-all", "--inh-caps=-all") if IS_ROOT else
 
 
 @contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[Path]:
+def small_disk(folder: Path, size: str) -> Generator[Path]:
     """A disk of its own, in memory."""
     folder.mkdir(parents=True)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, check=False).returncode != 0:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -62,7 +62,7 @@ class Place:
 
 
 @asynccontextmanager
-async def opened(settings: Settings, *, lease_seconds: float = 15.0) -> AsyncIterator[Place]:
+async def opened(settings: Settings, *, lease_seconds: float = 15.0) -> AsyncGenerator[Place]:
     async with Platform.open(settings, lease_seconds=lease_seconds) as platform:
         yield Place(platform, (await platform.ensure_workspace(settings.home.parent / "project")).id)
 

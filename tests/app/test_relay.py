@@ -148,17 +148,17 @@ def test_a_second_server_passes_calls_on_and_takes_over_when_the_first_has_gone(
     try:
         by_second = second.call("write", path="/a.md", content="x")
         seen = own.call("read", path="/a.md")
-        wrong = second.call("read", path=7)
+        wrong = second.call("file_read", path=7)
         busy = second.client().get(f"/api/v1/workspaces/{second.workspace_id}/sessions")
         own.stop()
         after = second.call("write", path="/b.md", content="x")
-        own = second.client().get(f"/api/v1/workspaces/{second.workspace_id}/sessions")
+        theirs = second.client().get(f"/api/v1/workspaces/{second.workspace_id}/sessions")
     finally:
         second.close()
 
     assert (by_second.status_code, seen.status_code, after.status_code) == (200, 200, 200)
     assert (wrong.status_code, wrong.json()["fields"].keys()) == (400, {"path"})
-    assert (busy.status_code, busy.headers["retry-after"], own.status_code) == (503, "1", 200)
+    assert (busy.status_code, busy.headers["retry-after"], theirs.status_code) == (503, "1", 200)
     assert second.workspace_id == own.workspace_id
     assert "calls are passed on to it" in second.log.read_text()
 

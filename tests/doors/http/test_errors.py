@@ -89,7 +89,7 @@ def test_deep_json_is_done_or_refused_but_never_a_fault(server: Served, client: 
     "kind", ["text/plain", "application/xml", "multipart/form-data; boundary=x", "application/json; charset=\xff", "json"]
 )
 def test_another_content_type_is_400_or_taken_for_json(server: Served, client: httpx.Client, kind: str) -> None:
-    headers = {"Content-Type": kind.encode("latin-1")}
+    headers = {b"Content-Type": kind.encode("latin-1")}
 
     made = client.post("/api/v1/workspaces", content=b'{"name": "x", "root": "/"', headers=headers)
     called = client.post(server.tools, content=b'{"tool": "ls", "args": {}}', headers=headers)
