@@ -101,7 +101,7 @@ async def test_a_directory_that_becomes_a_link_on_the_way_is_not_entered(
     make(root, "inner/file", "swapped/file")
     names = mount.directories.names
 
-    def meanwhile(descriptor: int) -> Names:
+    def meanwhile(descriptor: int, *, wait: bool = True) -> Names:
         met = names(descriptor)
         if "swapped" in met.directories and not (root / "swapped").is_symlink():
             (root / "swapped").rename(outside / "swapped")
@@ -134,7 +134,7 @@ async def test_directories_in_which_nothing_can_match_are_not_opened(mount: Moun
     opened: list[str] = []
     names = mount.directories.names
 
-    def watched(descriptor: int) -> Names:
+    def watched(descriptor: int, *, wait: bool = True) -> Names:
         opened.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
         return names(descriptor)
 
@@ -190,7 +190,7 @@ async def test_a_glob_that_takes_too_long_is_stopped(mount: Mount, root: Path, m
     opened = 0
     names = mount.directories.names
 
-    def slow(descriptor: int) -> Names:
+    def slow(descriptor: int, *, wait: bool = True) -> Names:
         nonlocal opened
         opened += 1
         time.sleep(0.02)

@@ -45,7 +45,7 @@ def test_what_changes_between_two_looks_is_passed_over(mount: Mount, root: Path,
     make(root, "inner/file", "swapped/file", "vanishing", "z")
     names = mount.directories.names
 
-    def meanwhile(descriptor: int) -> Names:
+    def meanwhile(descriptor: int, *, wait: bool = True) -> Names:
         met = names(descriptor)
         if "vanishing" in met.files:
             (root / "vanishing").unlink()

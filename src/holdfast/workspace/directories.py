@@ -14,7 +14,10 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from .kernel import WouldBlock
+
 MAX_KEPT_NAMES = 400_000
+MAX_NAMES_ON_LOOP = 1_000
 
 _SETTLED_NS = 20_000_000
 _SECOND_NS = 1_000_000_000
@@ -46,15 +49,21 @@ class Directories:
         self.size = 0
         self._good: dict[int, bool] = {}
 
-    def names(self, descriptor: int) -> Names:
-        """The names in an open directory, from memory if it has not changed."""
+    def names(self, descriptor: int, *, wait: bool = True) -> Names:
+        """The names in an open directory, from memory if it has not changed.
+
+        Raises:
+            WouldBlock: Only without `wait`: there are too many names to go through them on the loop's thread.
+        """
         about = os.fstat(descriptor)
         key = (about.st_dev, about.st_ino)
         kept = self._kept.get(key)
         if kept is not None and kept[0] == about.st_mtime_ns and kept[1] == about.st_ctime_ns:
+            if not wait and len(kept[2]) > MAX_NAMES_ON_LOOP:
+                raise WouldBlock
             return kept[2]
         started = time.time_ns()
-        names = _read(descriptor)
+        names = _read(descriptor, wait=wait)
         if self._is_lasting(descriptor, about, started):
             self._keep(key, about, names)
         return names
@@ -78,12 +87,14 @@ class Directories:
                 self.size -= 1 + len(oldest)
 
 
-def _read(descriptor: int) -> Names:
+def _read(descriptor: int, *, wait: bool) -> Names:
     files: list[str] = []
     directories: list[str] = []
     others: list[str] = []
     with os.scandir(descriptor) as entries:
-        for entry in entries:
+        for count, entry in enumerate(entries, 1):
+            if count > MAX_NAMES_ON_LOOP and not wait:
+                raise WouldBlock
             if entry.is_file(follow_symlinks=False):
                 files.append(entry.name)
             elif entry.is_dir(follow_symlinks=False):

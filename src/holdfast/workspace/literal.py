@@ -34,8 +34,8 @@ def is_plain(query: Query) -> bool:
     return not query.regex and (query.case_sensitive or query.pattern.isascii())
 
 
-def lines_with(data: bytes, query: Query) -> list[Line]:
-    """The lines that have the query's text in them; none if there is a NUL byte, which makes a file binary.
+def lines_with(data: bytes, query: Query, *, at_most: int | None = None) -> list[Line]:
+    """The first lines that have the query's text in them; none if there is a NUL byte, which makes a file binary.
 
     Raises:
         NotForUs: Some letters in it can only be compared by ripgrep.
@@ -51,7 +51,7 @@ def lines_with(data: bytes, query: Query) -> list[Line]:
         return []
     lines: list[Line] = []
     number, counted = 1, 0
-    while at >= 0:
+    while at >= 0 and (at_most is None or len(lines) < at_most):
         start = data.rfind(b"\n", 0, at) + 1
         end = _end_of_line(data, at)
         number += data.count(b"\n", counted, start)

@@ -45,7 +45,8 @@ def _globs(query: Query) -> list[str]:
     """What ripgrep need not open, because we would drop it."""
     words: list[str] = []
     for name in query.skip_directories:
-        words += ["--glob", f"!{_literal_glob(name)}/"]
+        if not (query.skip_hidden_directories and name.startswith(".")):
+            words += ["--glob", f"!{_literal_glob(name)}/"]
     if query.skip_hidden_directories:
         words += ["--glob", "!.*/"]
     # Only what means the same to ripgrep as to us; the rest is left to the filter.

@@ -21,16 +21,37 @@ from .walk import Choose, Step, steps
 MAX_FILE_BYTES = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True)
-class Budget:
-    """What still counts as a small tree."""
+@dataclass
+class Allowance:
+    """What may still be spent on a tree before it is no longer small; `size` is in bytes.
 
+    Files count whether or not they are asked for.
+    """
+
+    directories: int
     files: int
-    bytes: int
+    size: int
+    matches: int
 
+    @classmethod
+    def of(cls, *, wait: bool) -> "Allowance":
+        """In a thread of the pool there is more time than on the loop's own."""
+        if wait:
+            return cls(directories=200, files=200, size=4 * 1024 * 1024, matches=20_000)
+        return cls(directories=64, files=64, size=512 * 1024, matches=1_000)
 
-ON_LOOP = Budget(files=64, bytes=512 * 1024)
-IN_POOL = Budget(files=200, bytes=4 * 1024 * 1024)
+    def spend(self, *, directories: int = 0, files: int = 0, size: int = 0, matches: int = 0) -> None:
+        """Take away so much.
+
+        Raises:
+            NotForUs: There is not so much left.
+        """
+        self.directories -= directories
+        self.files -= files
+        self.size -= size
+        self.matches -= matches
+        if min(self.directories, self.files, self.size, self.matches) < 0:
+            raise NotForUs
 
 
 @dataclass
@@ -49,33 +70,40 @@ def scan_small(place: Place, query: Query, sight: Sight, *, wait: bool) -> Scan:
         NotForUs: They are not few and small, or only ripgrep can tell.
         WouldBlock: Only without `wait`: it would take too long for the loop's thread, or they are not in memory.
     """
-    budget = IN_POOL if wait else ON_LOOP
+    try:
+        return _scan_small(Filter(place, query, sight), Allowance.of(wait=wait), wait=wait)
+    except NotForUs:
+        if wait:
+            raise
+        raise WouldBlock from None
+
+
+def _scan_small(files: Filter, allowance: Allowance, *, wait: bool) -> Scan:
     result = Scan()
-    room = budget.bytes
-    files = Filter(place, query, sight)
-    for step in _files(files, wait=wait):
-        data = _contents(place.mount, step.path, wait=wait)
+    for step in _files(files, allowance, wait=wait):
+        data = _contents(files.top.mount, step.path, max_bytes=allowance.size, wait=wait)
+        found = _matches(data, step, files.query, at_most=allowance.matches + 1)
         result.files_searched += 1
-        room -= len(data)
-        if room < 0 or result.files_searched > budget.files:
-            raise NotForUs if wait else WouldBlock
-        result.matches += _matches(data, step, query)
-        if 0 < query.max_matches < len(result.matches):
+        result.matches += found
+        if 0 < files.query.max_matches < len(result.matches):
             break
+        allowance.spend(size=len(data), matches=len(found))
     return result
 
 
-def is_small(place: Place, query: Query, sight: Sight, stop: Event) -> bool:
+def is_small(place: Place, query: Query, sight: Sight, *, wait: bool) -> bool:
     """Whether the files that would be searched are few and small.
 
     Raises:
-        Stopped: Nobody waits any more.
+        WouldBlock: Only without `wait`: the answer is not in memory.
     """
-    size = 0
-    for number, step in enumerate(_files(Filter(place, query, sight), look=True, stop=stop), 1):
-        size += step.about.st_size if step.about else 0
-        if number > ON_LOOP.files or size > IN_POOL.bytes:
-            return False
+    allowance = Allowance.of(wait=False)
+    allowance.size = MAX_FILE_BYTES
+    try:
+        for step in _files(Filter(place, query, sight), allowance, look=True, wait=wait):
+            allowance.spend(size=step.about.st_size if step.about else 0)
+    except NotForUs:
+        return False
     return True
 
 
@@ -92,7 +120,7 @@ def scan_all(place: Place, query: Query, sight: Sight, stop: Event) -> Scan:
         try:
             if not is_plain(query):
                 raise NotForUs
-            result.matches += _matches(_contents(place.mount, step.path), step, query)
+            result.matches += _matches(_contents(place.mount, step.path, max_bytes=MAX_FILE_BYTES), step, query)
         except NotForUs:
             result.left.append(step.place)
     return result
@@ -112,21 +140,23 @@ def scan_file(place: Place, query: Query) -> list[Match]:
     return [line.at(place) for line in lines_with(data, query)]
 
 
-def _files(files: Filter, *, look: bool = False, wait: bool = True, stop: Event | None = None) -> Iterator[Step]:
-    for step in steps(files.top, files.sight, True, _choose_files(files.query), look=look, wait=wait, stop=stop):
+def _files(
+    files: Filter, allowance: Allowance | None = None, *, look: bool = False, wait: bool = True, stop: Event | None = None
+) -> Iterator[Step]:
+    for step in steps(files.top, files.sight, True, _choose_files(files.query, allowance), look=look, wait=wait, stop=stop):
         if files.asks_for(step.path):
             yield step
 
 
-def _matches(data: bytes, step: Step, query: Query) -> list[Match]:
-    lines = lines_with(data, query)
+def _matches(data: bytes, step: Step, query: Query, *, at_most: int | None = None) -> list[Match]:
+    lines = lines_with(data, query, at_most=at_most)
     if not lines:
         return []
     place = step.place
     return [line.at(place) for line in lines]
 
 
-def _contents(mount: Mount, path: str, *, wait: bool = True) -> bytes:
+def _contents(mount: Mount, path: str, *, max_bytes: int, wait: bool = True) -> bytes:
     """The bytes of a file; none when it is gone, is something else by now or may not be read, of which ripgrep says nothing either.
 
     `opened` does the same for a place. It is not used here because a
@@ -139,7 +169,7 @@ def _contents(mount: Mount, path: str, *, wait: bool = True) -> bytes:
             about = os.fstat(seen)
             if not stat.S_ISREG(about.st_mode):
                 return b""
-            if about.st_size > MAX_FILE_BYTES:
+            if about.st_size > max_bytes:
                 raise NotForUs
             descriptor = os.open(f"/proc/self/fd/{seen}", os.O_RDONLY | os.O_CLOEXEC)
         finally:
@@ -152,10 +182,12 @@ def _contents(mount: Mount, path: str, *, wait: bool = True) -> bytes:
             os.close(descriptor)
 
 
-def _choose_files(query: Query) -> Choose[bool]:
+def _choose_files(query: Query, allowance: Allowance | None) -> Choose[bool]:
     skipped, skip_hidden = frozenset(query.skip_directories), query.skip_hidden_directories
 
     def choose(state: bool, names: Names) -> tuple[list[str], list[tuple[str, bool]]]:
+        if allowance is not None:
+            allowance.spend(directories=1, files=len(names.files))
         return names.files, [(name, state) for name in names.directories if name not in skipped and not (skip_hidden and name[0] == ".")]
 
     return choose

@@ -63,7 +63,7 @@ async def _search_tree(place: Place, query: Query, sight: Sight) -> Found:
             pass
     if await place.mount.spawner.confinement() is Confinement.NONE:
         return await _search_by_descriptors(place, query, sight)
-    small = not is_plain(query) and await until_left(place.mount.pool, lambda stop: is_small(place, query, sight, stop))
+    small = not is_plain(query) and await here_or_there(place.mount.pool, lambda wait: is_small(place, query, sight, wait=wait))
     worth_sorting = max(_MATCHES_WORTH_SORTING, 20 * query.max_matches)
     hits = await _listened(place, query, sight, stop_after=worth_sorting, small=small)
     if hits.enough:

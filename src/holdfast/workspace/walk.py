@@ -132,7 +132,7 @@ def steps(
     """
     tally = tally or Tally()
     level = Level(None, place.name, place.path, place)
-    way = [(level, iter(_chosen(open_directory(place, wait=wait), level, place, sight, state, choose, look=look)))]
+    way = [(level, iter(_chosen(open_directory(place, wait=wait), level, place, sight, state, choose, look=look, wait=wait)))]
     while way:
         level, entries = way[-1]
         for name, wanted, about, below in entries:
@@ -148,7 +148,7 @@ def steps(
             deeper = Level(level, name, f"{level.path}/{name}" if level.path else name)
             descriptor = _opened(deeper, place, tally, wait=wait)
             if descriptor is not None:
-                way.append((deeper, iter(_chosen(descriptor, deeper, place, sight, below, choose, look=look))))
+                way.append((deeper, iter(_chosen(descriptor, deeper, place, sight, below, choose, look=look, wait=wait))))
                 break
         else:
             way.pop()
@@ -164,14 +164,14 @@ def _opened(level: Level, place: Place, tally: Tally, *, wait: bool) -> int | No
 
 
 def _chosen(
-    descriptor: int, level: Level, place: Place, sight: Sight, state: S, choose: Choose[S], *, look: bool
+    descriptor: int, level: Level, place: Place, sight: Sight, state: S, choose: Choose[S], *, look: bool, wait: bool
 ) -> list[tuple[str, bool, os.stat_result | None, S | None]]:
     """What is chosen of one directory, sorted: (name, whether it is wanted, what is known of it, the state to enter it with).
 
     Closes the descriptor.
     """
     try:
-        wanted, entered = choose(state, place.mount.directories.names(descriptor))
+        wanted, entered = choose(state, place.mount.directories.names(descriptor, wait=wait))
         hidden = _hidden(level, place, sight, [*wanted, *[name for name, _ in entered]])
         if hidden:
             wanted = [name for name in wanted if name not in hidden]
