@@ -62,7 +62,9 @@ def main(words: list[str]) -> int:
         toolsets / toolset / f"{name}.py": tool,
         root / "tests" / "toolsets" / toolset / f"test_{name}.py": TEST.format(name=full_name, path=path),
     }
-    for file in files:
+    # A tool's name is its own in all toolsets; only those of fs have a prefix to tell them apart.
+    others = [toolset] if toolset == "fs" else [other for other in known if other != "fs"]
+    for file in (*files, *(toolsets / other / f"{name}.py" for other in others)):
         if file.exists():
             print(f"{file.relative_to(root)} exists already; choose another name", file=sys.stderr)
             return 1
