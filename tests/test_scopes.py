@@ -87,6 +87,19 @@ async def test_a_folder_whose_contents_are_all_permitted_can_be_listed_and_searc
 
 
 @carries("SCOPE-3")
+@pytest.mark.parametrize("pattern", ["needle", "/needl./"])
+async def test_a_search_looks_only_into_files_that_the_globs_permit(desk: Desk, pattern: str) -> None:
+    for path in ("docs/a.md", "docs/deep/b.md", "docs/private.txt", "docs/deep/private.txt"):
+        desk.write(path, "needle\n")
+    profile = only(fs_search=Permission(paths=("docs", "docs/**/*.md")))
+
+    found = await desk.take("fs.search", {"path": "@project/docs", "pattern": pattern, "maxMatches": 2}, profile)
+
+    assert [match["path"] for match in found["matches"]] == ["@project/docs/a.md", "@project/docs/deep/b.md"]
+    assert found["truncated"] is False
+
+
+@carries("SCOPE-3")
 async def test_the_globs_hold_for_where_a_link_leads(desk: Desk) -> None:
     desk.write("private/x.md", "canary\n")
     (desk.root / "docs").mkdir()

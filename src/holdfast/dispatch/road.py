@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
-from holdfast.policy.decide import Circumstances, Rules, decide, objection_to_item
+from holdfast.policy.decide import Circumstances, Rules, decide, objection_to_item, permitted_files
 from holdfast.tool.bind import Bound, bind, parse
 from holdfast.tool.context import Person, Surroundings
 from holdfast.tool.dialect import Dialect
@@ -134,8 +134,9 @@ class Road:
         seconds = allowed.seconds or tool.declaration.seconds or profile.limits.tool_seconds
         unseen = None if tool.dialect.reads_protected else self.rules.protected
         untouchable = None if self.rules.writes_protected else self.rules.protected
+        permitted = permitted_files(tool.name, profile.scope)
         context = self.surroundings.context(
-            call, profile, self._shower(call), unseen=unseen, untouchable=untouchable, author=journey.author
+            call, profile, self._shower(call), unseen=unseen, permitted=permitted, untouchable=untouchable, author=journey.author
         )
         clock = asyncio.timeout(seconds)
         try:

@@ -1,6 +1,6 @@
 """Whether a call may run, judged by what it wants to touch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.vocabulary.access import FileAccess, MountMode, Want
@@ -56,6 +56,12 @@ def objection_to_item(
     """Why one item of a list may not be touched; the others may all the same."""
     decision = decide(tool, [access], scope, rules, circumstances)
     return decision.error if isinstance(decision, Deny) else None
+
+
+def permitted_files(tool: str, scope: Scope | None) -> Callable[[str], bool] | None:
+    """Which files a call of this tool may look into on its own, where the scope says it by globs."""
+    permission = scope.permission(tool) if scope is not None else None
+    return (lambda path: _is_permitted(path, permission.paths)) if permission is not None and permission.paths else None
 
 
 def _objection(access: FileAccess, permission: Permission, rules: Rules, circumstances: Circumstances) -> HoldfastError | None:

@@ -68,14 +68,16 @@ class Surroundings:
         show: Callable[[str], None],
         *,
         unseen: ProtectedPaths | None,
+        permitted: Callable[[str], bool] | None,
         untouchable: ProtectedPaths | None,
         author: object,
     ) -> Context:
         """What one call is given.
 
-        `unseen` are the paths that do not exist for it, `untouchable` those
-        that it may not change even where nobody named them, and `author` is
-        who its changes are by.
+        `unseen` are the paths that do not exist for it, `permitted` says
+        which files it may look into, `untouchable` are those that it may not
+        change even where nobody named them, and `author` is who its changes
+        are by.
         """
-        files = Files(Sight(unseen), self.changes.by(author), self.records, self.mounts_of(call), untouchable)
+        files = Files(Sight(unseen, permitted), self.changes.by(author), self.records, self.mounts_of(call), untouchable)
         return Context(files, profile, call, self.person, show)

@@ -24,7 +24,9 @@ class Filter:
         return not self.sight.hides(self.top.mount.name, path) and self.asks_for(path)
 
     def asks_for(self, path: str) -> bool:
-        """Whether the file is one that the query wants searched."""
+        """Whether the file is one that the query wants searched and that the caller is permitted."""
+        if not self.sight.permits(path):
+            return False
         if self._name is not None and not self._name(path.rpartition("/")[2].casefold()):
             return False
         return self.query.include is None or self.query.include(sayable(path))

@@ -76,7 +76,8 @@ async def _texts(rows: Rows, query: Query, sight: Sight) -> list[_Text]:
     include = query.include
     wanted = [one for one in rows.known.values() if not one.is_folder and (include is None or include(one.path))]
     # Few are missing, so the costlier question whether they may be seen comes last.
-    missing = {path for path in await rows.missing_on_disk(wanted) if not sight.hides(rows.top.mount.name, path)}
+    gone = await rows.missing_on_disk(wanted)
+    missing = {path for path in gone if sight.permits(path) and not sight.hides(rows.top.mount.name, path)}
     texts: list[_Text] = []
     room = MAX_STORED_BYTES
     for row in (await rows.of(sorted(missing))).values() if missing else ():
