@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import islice
 from typing import Protocol, cast
 
@@ -35,6 +36,7 @@ _SECRETS = tuple(
         (('key":', 'token":', 'password":', 'secret":'), r'((?:\wkey|token|password|secret)":)\s*"[^"]*'),
     )
 )
+_SIGNS = tuple(sign for signs, _ in _SECRETS for sign in signs)
 _HIDDEN = "[hidden]"
 _MAX_ITEMS = 50
 _MAX_NAME = 200
@@ -148,7 +150,7 @@ class _Summary:
             if self.left <= 0:
                 break
             self.left -= 16 + (min(len(key), _MAX_NAME) if is_object else 0)
-            shown.append((_shortened(key, _MAX_NAME), self.of(each, key, depth + 1)))
+            shown.append((_shortened_name(key), self.of(each, key, depth + 1)))
         more = len(value) - len(shown)
         if is_object:
             return {**dict(shown), **({"more": more} if more else {})}
@@ -170,6 +172,12 @@ class _Summary:
 def masked(text: str) -> str:
     """`text` with what looks like a secret taken out."""
     folded = text.casefold()
+    # Nearly every text ends here, and there are many in each record.
+    for sign in _SIGNS:
+        if sign in folded:
+            break
+    else:
+        return text
     for signs, pattern in _SECRETS:
         if any(map(folded.__contains__, signs)):
             text = pattern.sub(rf"\1{_HIDDEN}", text)
@@ -179,6 +187,12 @@ def masked(text: str) -> str:
 def _shortened(text: str, max_bytes: int) -> str:
     """The beginning of a text, masked before it is cut, because half a secret is one too."""
     return masked(text[: max_bytes + _LOOK_AHEAD]).encode(errors="replace")[:max_bytes].decode(errors="ignore")
+
+
+@lru_cache(1024)
+def _shortened_name(name: str) -> str:
+    """The name of a field; there are few, and they come again in every record."""
+    return _shortened(name, _MAX_NAME)
 
 
 def now() -> datetime:

@@ -9,6 +9,7 @@ import logging
 import queue
 import threading
 from collections.abc import Generator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
 from holdfast.dispatch.audit import masked
@@ -16,6 +17,8 @@ from holdfast.dispatch.audit import masked
 if TYPE_CHECKING:
     from structlog.typing import EventDict, Processor, WrappedLogger
 
+REQUESTS = "holdfast.http"
+_REQUEST_FACTS = ("request_id", "method", "path", "status", "milliseconds", "lost_lines")
 _MAX_WAITING = 10_000
 _LAST_SECONDS = 1.0
 
@@ -24,7 +27,7 @@ _LAST_SECONDS = 1.0
 def logs_to(stream: TextIO, *, verbose: bool) -> Generator[None]:
     """Log while this lasts. A person at a terminal hears of every request only when they want to."""
     is_person = stream.isatty()
-    lines = _Lines(stream, _formatter(for_person=is_person))
+    lines = _Lines(stream, _formatter(for_person=is_person), for_person=is_person)
     root = logging.getLogger()
     before = root.level
     root.setLevel(logging.INFO if verbose or not is_person else logging.WARNING)
@@ -39,8 +42,9 @@ def logs_to(stream: TextIO, *, verbose: bool) -> Generator[None]:
 
 
 class _Lines(logging.Handler):
-    def __init__(self, stream: TextIO, formatter: logging.Formatter) -> None:
+    def __init__(self, stream: TextIO, formatter: logging.Formatter, *, for_person: bool) -> None:
         super().__init__()
+        self._for_person = for_person
         self.setFormatter(formatter)
         self._stream = stream
         self._waiting: queue.Queue[logging.LogRecord | None] = queue.Queue(_MAX_WAITING)
@@ -64,6 +68,12 @@ class _Lines(logging.Handler):
             self._thread.join(_LAST_SECONDS)
         super().close()
 
+    def format(self, record: logging.LogRecord) -> str:
+        """The line. A request's is made by hand: there is one for every call, and it should cost next to nothing."""
+        if self._for_person or record.name != REQUESTS or record.exc_info:
+            return super().format(record)
+        return _request_line(record)
+
     def _write_all(self) -> None:
         # Nobody reads them any more: there is nothing left to say it to.
         with contextlib.suppress(OSError, ValueError):
@@ -71,6 +81,18 @@ class _Lines(logging.Handler):
                 self._stream.write(f"{self.format(record)}\n")
                 if self._waiting.empty():
                     self._stream.flush()
+
+
+def _request_line(record: logging.LogRecord) -> str:
+    import orjson
+
+    told = {"event": record.getMessage(), "level": record.levelname.lower(), "logger": record.name}
+    for name in _REQUEST_FACTS:
+        value = getattr(record, name, None)
+        if value is not None:
+            told[name] = masked(value) if isinstance(value, str) else value
+    told["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+    return orjson.dumps(told, default=str).decode()
 
 
 def _formatter(*, for_person: bool) -> logging.Formatter:
