@@ -89,6 +89,8 @@ class Platform:
             try:
                 return await self.take_here(workspace_id, call, profile)
             except Busy as busy:
+                if self._is_leaving:
+                    raise
                 address = await self._holder(workspace_id)
                 if address is not None:
                     # Gone just now: look again.
@@ -246,6 +248,10 @@ class Platform:
 
     async def _leave(self) -> None:
         self._is_leaving = True
+        for opening in list(self._opening.values()):
+            # What is just being opened is opened to its end, so that it can be closed.
+            async with opening:
+                pass
         await asyncio.gather(*(held.close() for held in self._held.values()), *self._dropping)
         self._held.clear()
         with contextlib.suppress(HoldfastError):
