@@ -14,7 +14,7 @@ import pytest
 from tests.promises_rest import REST as REST_TEXTS
 from tests.promises_workspace import WORKSPACE as WORKSPACE_TEXTS
 
-LANDED = frozenset({2})
+LANDED = frozenset({2, 3})
 
 
 @dataclass(frozen=True)
