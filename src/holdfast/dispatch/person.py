@@ -161,4 +161,4 @@ def _check(asked: Mapping[str, JsonObject], answers: Mapping[str, Json]) -> bool
 def is_valid(schema: JsonObject | str, value: Json) -> bool:
     """Whether a value fits a JSON schema."""
     parsed: Any = json.loads(schema) if isinstance(schema, str) else schema
-    return jsonschema_rs.validator_for(parsed).is_valid(value)
+    return jsonschema_rs.validator_for(parsed, offline=True).is_valid(value)
