@@ -57,6 +57,9 @@ def waiting_call(server: Served) -> tuple[str, "subprocess.Popen[str]"]:
         "        print('calling', flush=True)\n"
         "        outcome = await opened.take(asked)\n"
         "        print(outcome.answer.text, flush=True)\n"
+        # Whoever runs the tests in the background has them inherit that this signal is ignored.
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "asyncio.run(main())\n"
     )
     command = [PYTHON, "-c", code, str(server.project), session]
@@ -190,9 +193,9 @@ class Calling:
 
     def __init__(self, environ: dict[str, str], *words: str) -> None:
         command = [PYTHON, "-m", "holdfast", *words]
-        self._process = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def wait(self) -> int:
-        _, said = self._process.communicate(timeout=120)
+        said, _ = self._process.communicate(timeout=120)
         assert self._process.returncode == 0, said
         return self._process.returncode

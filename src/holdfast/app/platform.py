@@ -23,7 +23,7 @@ from holdfast.vocabulary.outcome import Done, Outcome
 from holdfast.vocabulary.profile import Profile
 
 from .held import Held, open_held
-from .relay import Relay, is_gone, pass_on, sweep
+from .relay import NotTaken, Relay, is_gone, pass_on, sweep
 from .tools import find_tools
 
 LEASE_SECONDS = 15.0
@@ -93,8 +93,8 @@ class Platform:
                     raise
                 address = await self._holder(workspace_id)
                 if address is not None:
-                    # Gone just now: look again.
-                    with contextlib.suppress(OSError):
+                    # Gone just now, or about to go: look again.
+                    with contextlib.suppress(OSError, NotTaken):
                         return await pass_on(self.settings.home, address, workspace_id, call, profile)
                 if asyncio.get_running_loop().time() > give_up_at:
                     raise busy from None

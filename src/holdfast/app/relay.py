@@ -36,6 +36,10 @@ _MAX_LINE = 64 * 1024 * 1024
 Taker: TypeAlias = Callable[[str, ToolCall, Profile], Awaitable[Outcome]]
 
 
+class NotTaken(Exception):
+    """The other process is only starting, or is giving the workspace back: look again who holds it."""
+
+
 class Relay:
     """Our end: takes calls that other processes pass on to us."""
 
@@ -118,7 +122,8 @@ async def pass_on(home: Path, address: str, workspace_id: str, call: ToolCall, p
 
     Raises:
         OSError: It is not there any more, and has not heard the call.
-        Busy: It cannot take the call now, or went away in the middle of it.
+        NotTaken: It cannot take the call now, and nothing has happened.
+        Busy: It went away in the middle of the call.
         InvalidArguments: The profile has no name that the other would know.
         HoldfastError: What the other would have raised.
     """
@@ -162,7 +167,10 @@ def _told_error(error: HoldfastError) -> dict[str, Any]:
 
 def _heard(told: dict[str, Any]) -> Outcome:
     if "raised" in told:
-        raise _error(**told["raised"])
+        error = _error(**told["raised"])
+        if isinstance(error, Busy):
+            raise NotTaken(str(error)) from error
+        raise error
     answer = Answer(**told["answer"])
     if told["outcome"] == "Done":
         return Done(answer)
