@@ -51,7 +51,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for folder in (tmp_path, tmp_path / "my-project"):
         (folder / "README.md").write_text("# Mine\n\nTODO: more\n")
     command = tmp_path / ".venv/bin/holdfast"
-    command.write_text(f"""#!/bin/sh\nexec {sys.executable} -c 'import sys; from holdfast.cli import main; sys.exit(main())' "$@"\n""")
+    command.write_text(f"""#!/bin/sh\nexec '{sys.executable}' -c 'import sys; from holdfast.cli import main; sys.exit(main())' "$@"\n""")
     command.chmod(0o755)
     for name, value in (("HOME", tmp_path), ("HOLDFAST_HOME", tmp_path / "data"), ("PATH", f"{command.parent}:{os.environ['PATH']}")):
         monkeypatch.setenv(name, str(value))
