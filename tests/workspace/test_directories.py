@@ -6,6 +6,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from holdfast.workspace import directories
 from holdfast.workspace.directories import Directories, Names
@@ -24,7 +26,21 @@ def test_names_are_told_by_kind_and_in_order(root: Path, opened: int) -> None:
     (root / "link").symlink_to("folder")
     os.mkfifo(root / "pipe")
 
-    assert Directories().names(opened) == Names([".hidden", "a", "b"], ["folder"], ["link", "pipe"])
+    names = Directories().names(opened)
+
+    assert (names.files, names.directories, names.others) == ([".hidden", "a", "b"], ["folder"], ["link", "pipe"])
+    assert len(names) == 6
+
+
+def test_an_empty_directory_has_no_names(opened: int) -> None:
+    names = Directories().names(opened)
+
+    assert (names.files, len(names), names.files_ending("")) == ([], 0, [])
+
+
+@given(st.sets(st.text("ab.", min_size=1, max_size=4)), st.text("ab.", max_size=3))
+def test_files_are_found_by_their_ending(files: set[str], ending: str) -> None:
+    assert Names.of(files).files_ending(ending) == sorted(name for name in files if name.endswith(ending))
 
 
 def test_a_directory_that_has_not_changed_is_not_read_again(root: Path, opened: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +83,7 @@ def test_every_change_of_names_is_seen(root: Path, opened: int) -> None:
     assert names().files == ["c", "d"]
     (root / "c").unlink()
     (root / "c").mkdir()
-    assert names() == Names(["d"], ["c"], [])
+    assert names() == Names.of(["d"], ["c"])
 
 
 def test_changes_that_follow_one_another_closely_are_all_seen(root: Path, opened: int) -> None:

@@ -13,7 +13,7 @@ from holdfast.workspace.directories import Names
 from holdfast.workspace.entry import Entry, Kind
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.survey import Stopped
-from holdfast.workspace.walk import Tally, steps, walk
+from holdfast.workspace.walk import Tally, runs, walk
 from tests.promises import carries
 from tests.workspace.looking import ALL, GUARDED, at, make, paths
 
@@ -154,9 +154,9 @@ def test_an_abandoned_walk_leaves_no_descriptor_open(mount: Mount, root: Path) -
 
 
 def test_a_walk_that_nobody_waits_for_stops(mount: Mount, root: Path) -> None:
-    make(root, "a", "b")
+    make(root, "a/file", "b")
     stop = Event()
-    walking = steps(at(mount), ALL, True, _files, stop=stop)
+    walking = runs(at(mount), ALL, True, _everything, stop=stop)
     next(walking)
 
     stop.set()
@@ -171,8 +171,8 @@ def test_a_name_that_is_not_utf8_is_walked_through_and_shown_with_replacement_ch
     assert paths(walk(at(mount), ALL, descend=everywhere)) == ["caf\ufffd", "caf\ufffd/\ufffd"]
 
 
-def _files(state: bool, names: Names) -> tuple[list[str], list[tuple[str, bool]]]:
-    return names.files, []
+def _everything(state: bool, names: Names) -> tuple[list[str], list[tuple[str, bool]]]:
+    return [*names.files, *names.directories], [(name, state) for name in names.directories]
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .kernel import WouldBlock
@@ -30,14 +31,41 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Names:
-    """What is in one directory, each kind sorted. `others` are links, devices, FIFOs and sockets."""
+    """What is in one directory, each kind sorted. `others` are links, devices, FIFOs and sockets.
 
-    files: list[str]
+    The files' names are held as one text, each between slashes: most are
+    passed over, and looking at an object for each would cost the most of
+    all that is done with them.
+    """
+
+    text: str
     directories: list[str]
     others: list[str]
 
+    @classmethod
+    def of(cls, files: Iterable[str], directories: Iterable[str] = (), others: Iterable[str] = ()) -> "Names":
+        """The names, from lists in any order."""
+        return cls("/".join(["", *sorted(files), ""]), sorted(directories), sorted(others))
+
+    @property
+    def files(self) -> list[str]:
+        """The names of the files."""
+        return self.text.split("/")[1:-1]
+
+    def files_ending(self, ending: str) -> list[str]:
+        """The names of the files that end so."""
+        found: list[str] = []
+        end = f"{ending}/"
+        # The first slash ends no name.
+        at = self.text.find(end, 1)
+        while at >= 0:
+            last = at + len(ending)
+            found.append(self.text[self.text.rfind("/", 0, at) + 1 : last])
+            at = self.text.find(end, last + 1)
+        return found
+
     def __len__(self) -> int:
-        return len(self.files) + len(self.directories) + len(self.others)
+        return self.text.count("/") - 1 + len(self.directories) + len(self.others)
 
 
 class Directories:
@@ -101,9 +129,7 @@ def _read(descriptor: int, *, wait: bool) -> Names:
                 directories.append(entry.name)
             else:
                 others.append(entry.name)
-    for names in (files, directories, others):
-        names.sort()
-    return Names(files, directories, others)
+    return Names.of(files, directories, others)
 
 
 def _file_system(descriptor: int) -> int:

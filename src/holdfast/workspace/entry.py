@@ -2,8 +2,8 @@
 
 import os
 import stat
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from .place import Place
 
@@ -25,8 +25,7 @@ class Kind(Enum):
 _KINDS = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.DIRECTORY, stat.S_IFLNK: Kind.LINK}
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A place with what is known of it without opening it; `size` is None for anything but files."""
 
     place: Place
@@ -37,5 +36,6 @@ class Entry:
     @classmethod
     def of(cls, place: Place, about: os.stat_result) -> "Entry":
         """The entry at `place`, about which the system has told this."""
-        kind = Kind.of(about.st_mode)
-        return cls(place, kind, about.st_size if kind is Kind.FILE else None, about.st_mtime)
+        if stat.S_ISREG(about.st_mode):
+            return cls(place, Kind.FILE, about.st_size, about.st_mtime)
+        return cls(place, Kind.of(about.st_mode), None, about.st_mtime)

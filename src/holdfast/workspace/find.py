@@ -6,12 +6,12 @@ from threading import Event
 
 from .deadline import until_left, within
 from .directories import Names
-from .entry import Kind
+from .entry import Entry, Kind
 from .glob import Selection, select
 from .pattern import Matches, name_matcher
 from .place import Place
 from .sight import Sight
-from .walk import Tally, steps
+from .walk import Run, Tally, runs
 
 
 @dataclass(frozen=True)
@@ -63,5 +63,9 @@ def _find_now(place: Place, criteria: Criteria, matches: Matches, sight: Sight, 
         return list(filter(matches, every)), [(name, recursive) for name in names.directories if recursive]
 
     tally = Tally()
-    found = steps(place, sight, criteria.recursive, choose, tally=tally, stop=stop)
-    return select((step for step in found if step.about is not None and criteria.fits(step.about)), limit, tally)
+    found = runs(place, sight, criteria.recursive, choose, tally=tally, stop=stop)
+    return select((_fitting(run, criteria) for run in found), limit, tally)
+
+
+def _fitting(run: Run, criteria: Criteria) -> list[Entry]:
+    return [entry for entry, about in zip(run.entries(), run.abouts, strict=True) if criteria.fits(about)]

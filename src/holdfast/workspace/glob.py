@@ -1,8 +1,7 @@
 """Entries whose path matches a pattern."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from threading import Event
 
 from .deadline import until_left, within
@@ -11,7 +10,7 @@ from .entry import Entry
 from .pattern import Trail, trail
 from .place import Place
 from .sight import Sight
-from .walk import Step, Tally, steps
+from .walk import Tally, runs
 
 
 @dataclass(frozen=True)
@@ -44,11 +43,12 @@ async def glob(place: Place, patterns: Sequence[str], sight: Sight, *, limit: in
 
 def _glob_now(place: Place, start: Trail, sight: Sight, limit: int, stop: Event) -> Selection:
     tally = Tally()
-    return select(steps(place, sight, start, _on_the_trail, tally=tally, stop=stop), limit, tally)
+    found = runs(place, sight, start, _on_the_trail, tally=tally, stop=stop)
+    return select((run.entries() for run in found), limit, tally)
 
 
 def _on_the_trail(trail: Trail, names: Names) -> tuple[list[str], list[tuple[str, Trail]]]:
-    wanted = list(filter(trail.wanted, names.files))
+    wanted = trail.pick(names)
     # Most directories have only files in them.
     if not names.directories and not names.others:
         return wanted, []
@@ -56,7 +56,11 @@ def _on_the_trail(trail: Trail, names: Names) -> tuple[list[str], list[tuple[str
     return wanted, [(name, below) for name in names.directories if (below := trail.below(name)) is not None]
 
 
-def select(found: Iterator[Step], limit: int, tally: Tally) -> Selection:
+def select(found: Iterable[list[Entry]], limit: int, tally: Tally) -> Selection:
     """The first `limit` of what is found, 0 for all."""
-    entries = [step.entry() for step in (islice(found, limit) if limit else found)]
-    return Selection(entries, truncated=limit > 0 and next(found, None) is not None, unreadable=tally.unreadable)
+    entries: list[Entry] = []
+    for some in found:
+        entries += some
+        if 0 < limit < len(entries):
+            return Selection(entries[:limit], truncated=True, unreadable=tally.unreadable)
+    return Selection(entries, truncated=False, unreadable=tally.unreadable)

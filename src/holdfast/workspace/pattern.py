@@ -6,13 +6,14 @@ every star is atomic, so that no pattern makes it try again and again.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import translate
 from itertools import pairwise
-from operator import methodcaller
 from typing import NamedTuple, TypeAlias
 
 from holdfast.vocabulary.errors import InvalidPattern
+
+from .directories import Names
 
 MAX_BYTES = 1_024
 MAX_BYTES_SPELLED_OUT = 16_384
@@ -34,15 +35,18 @@ class Trail:
     """Where patterns stand in one directory: which names in it match, and how they go on below.
 
     `wanted` and `wanted_directory` are given the name of an entry and
-    answer something true when it matches.
+    answer something true when it matches. `pick` gives the files that
+    match.
     """
 
     def __init__(self, routes: frozenset[Route], known: "dict[frozenset[Route], Trail] | None" = None) -> None:
         self._known = {} if known is None else known
         here = routes | {Route(route.parts[1:], route.directories_only) for route in routes if _skips(route)}
         ends = [route for route in here if len(route.parts) == 1]
-        self.wanted = _matcher(route.parts[0] for route in ends if not route.directories_only)
+        names = [route.parts[0] for route in ends if not route.directories_only]
+        self.wanted = _matcher(names)
         self.wanted_directory = _matcher(route.parts[0] for route in ends)
+        self.pick = _picker(names)
         self._anywhere = frozenset(route for route in here if route.parts[0] == _ANY_DEPTH)
         self._onward = [
             (_matcher([route.parts[0]]), Route(route.parts[1:], route.directories_only))
@@ -96,12 +100,18 @@ def _matcher(patterns: Iterable[str]) -> Matches:
         return _nothing
     if wanted & {"*", _ANY_DEPTH}:
         return _anything
-    if all(_ENDING.fullmatch(pattern) for pattern in wanted):
-        return methodcaller("endswith", tuple(pattern[1:] for pattern in wanted))
     return re.compile("|".join(translate(pattern) for pattern in sorted(wanted))).match
 
 
-# The most usual pattern, `*.py` and the like, has a quicker answer.
+def _picker(patterns: Sequence[str]) -> Callable[[Names], list[str]]:
+    # Patterns such as `*.py` are the most usual ones, and have a quicker answer than a regular expression.
+    if len(patterns) == 1 and _ENDING.fullmatch(patterns[0]):
+        ending = patterns[0][1:]
+        return lambda names: names.files_ending(ending)
+    matches = _matcher(patterns)
+    return lambda names: list(filter(matches, names.files))
+
+
 _ENDING = re.compile(r"\*[^*?\[]+", re.DOTALL)
 
 

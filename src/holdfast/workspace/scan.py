@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from threading import Event
+from typing import NamedTuple
 
 from .directories import Names
 from .filter import Filter
@@ -12,11 +13,12 @@ from .kernel import WouldBlock, open_beneath
 from .literal import NotForUs, is_plain, lines_with
 from .match import Match, Query
 from .mount import Mount
+from .names import sayable
 from .opening import opened
 from .place import Place
 from .read import contents
 from .sight import Sight
-from .walk import Choose, Step, steps
+from .walk import Choose, Level, runs
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
 
@@ -80,9 +82,10 @@ def scan_small(place: Place, query: Query, sight: Sight, *, wait: bool) -> Scan:
 
 def _scan_small(files: Filter, allowance: Allowance, *, wait: bool) -> Scan:
     result = Scan()
-    for step in _files(files, allowance, wait=wait):
-        data = _contents(files.top.mount, step.path, max_bytes=allowance.size, wait=wait)
-        found = _matches(data, step, files.query, at_most=allowance.matches + 1)
+    # All names first: a tree that is too large is then given up before a file of it is opened.
+    for file in list(_files(files, allowance, wait=wait)):
+        data = _contents(files.top.mount, file.path, max_bytes=allowance.size, wait=wait)
+        found = _matches(data, file, files.query, at_most=allowance.matches + 1)
         result.files_searched += 1
         result.matches += found
         if 0 < files.query.max_matches < len(result.matches):
@@ -100,8 +103,8 @@ def is_small(place: Place, query: Query, sight: Sight, *, wait: bool) -> bool:
     allowance = Allowance.of(wait=False)
     allowance.size = MAX_FILE_BYTES
     try:
-        for step in _files(Filter(place, query, sight), allowance, look=True, wait=wait):
-            allowance.spend(size=step.about.st_size if step.about else 0)
+        for file in _files(Filter(place, query, sight), allowance, look=True, wait=wait):
+            allowance.spend(size=file.size)
     except NotForUs:
         return False
     return True
@@ -115,14 +118,14 @@ def scan_all(place: Place, query: Query, sight: Sight, stop: Event) -> Scan:
     """
     result = Scan()
     files = Filter(place, query, sight)
-    for step in _files(files, stop=stop):
+    for file in _files(files, stop=stop):
         result.files_searched += 1
         try:
             if not is_plain(query):
                 raise NotForUs
-            result.matches += _matches(_contents(place.mount, step.path, max_bytes=MAX_FILE_BYTES), step, query)
+            result.matches += _matches(_contents(place.mount, file.path, max_bytes=MAX_FILE_BYTES), file, query)
         except NotForUs:
-            result.left.append(step.place)
+            result.left.append(file.place)
     return result
 
 
@@ -140,19 +143,34 @@ def scan_file(place: Place, query: Query) -> list[Match]:
     return [line.at(place) for line in lines_with(data, query)]
 
 
+class _File(NamedTuple):
+    """A file met on a walk; `size` is 0 on one that does not look."""
+
+    level: Level
+    name: str
+    path: str
+    size: int
+
+    @property
+    def place(self) -> Place:
+        return self.level.place.child(sayable(self.name))
+
+
 def _files(
     files: Filter, allowance: Allowance | None = None, *, look: bool = False, wait: bool = True, stop: Event | None = None
-) -> Iterator[Step]:
-    for step in steps(files.top, files.sight, True, _choose_files(files.query, allowance), look=look, wait=wait, stop=stop):
-        if files.asks_for(step.path):
-            yield step
+) -> Iterator[_File]:
+    for run in runs(files.top, files.sight, True, _choose_files(files.query, allowance), look=look, wait=wait, stop=stop):
+        sizes = [about.st_size for about in run.abouts] if look else [0] * len(run.names)
+        for name, path, size in zip(run.names, run.paths(), sizes, strict=True):
+            if files.asks_for(path):
+                yield _File(run.level, name, path, size)
 
 
-def _matches(data: bytes, step: Step, query: Query, *, at_most: int | None = None) -> list[Match]:
+def _matches(data: bytes, file: _File, query: Query, *, at_most: int | None = None) -> list[Match]:
     lines = lines_with(data, query, at_most=at_most)
     if not lines:
         return []
-    place = step.place
+    place = file.place
     return [line.at(place) for line in lines]
 
 
@@ -186,8 +204,9 @@ def _choose_files(query: Query, allowance: Allowance | None) -> Choose[bool]:
     skipped, skip_hidden = frozenset(query.skip_directories), query.skip_hidden_directories
 
     def choose(state: bool, names: Names) -> tuple[list[str], list[tuple[str, bool]]]:
+        files = names.files
         if allowance is not None:
-            allowance.spend(directories=1, files=len(names.files))
-        return names.files, [(name, state) for name in names.directories if name not in skipped and not (skip_hidden and name[0] == ".")]
+            allowance.spend(directories=1, files=len(files))
+        return files, [(name, state) for name in names.directories if name not in skipped and not (skip_hidden and name[0] == ".")]
 
     return choose

@@ -8,6 +8,7 @@ nor width uses up descriptors.
 
 import errno
 import os
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
@@ -66,28 +67,27 @@ class Level:
 
 
 @dataclass(slots=True)
-class Step:
-    """One entry that was wanted. Setting `enter` to False keeps the walk out of it. `about` is None on a walk that does not look."""
+class Run:
+    """Some wanted entries of one directory that follow one another; `abouts` is empty on a walk that does not look.
+
+    A run ends with the directory that is entered next, unless it is the
+    last one: setting `enter` to False keeps the walk out of it.
+    """
 
     level: Level
-    name: str
-    about: os.stat_result | None
+    names: list[str]
+    abouts: list[os.stat_result]
     enter: bool = True
 
-    @property
-    def path(self) -> str:
-        """The path as the disk has it, counted from the mount's root."""
-        return f"{self.level.path}/{self.name}" if self.level.path else self.name
+    def paths(self) -> list[str]:
+        """The paths as the disk has them, counted from the mount's root."""
+        above = f"{self.level.path}/" if self.level.path else ""
+        return [above + name for name in self.names]
 
-    @property
-    def place(self) -> Place:
-        """The entry's place."""
-        return self.level.place.child(sayable(self.name))
-
-    def entry(self) -> Entry:
-        """The entry, with its place."""
-        assert self.about is not None, "a walk that does not look gives no entries"
-        return Entry.of(self.place, self.about)
+    def entries(self) -> list[Entry]:
+        """The entries, with their places."""
+        places = self.level.place.children(map(sayable, self.names))
+        return list(map(Entry.of, places, self.abouts))
 
 
 def walk(place: Place, sight: Sight, *, descend: Callable[[Entry], bool], tally: Tally | None = None) -> Iterator[Entry]:
@@ -100,17 +100,17 @@ def walk(place: Place, sight: Sight, *, descend: Callable[[Entry], bool], tally:
     Raises:
         NotFound, NotDirectory, AccessDenied: Of `place` itself.
     """
-    for step in steps(place, sight, True, _everything, tally=tally):
-        entry = step.entry()
-        step.enter = entry.kind is Kind.DIRECTORY and descend(entry)
-        yield entry
+    for run in runs(place, sight, True, _everything, tally=tally):
+        for entry in run.entries():
+            run.enter = entry.kind is Kind.DIRECTORY and descend(entry)
+            yield entry
 
 
 def _everything(state: bool, names: Names) -> tuple[list[str], list[tuple[str, bool]]]:
     return [*names.files, *names.directories, *names.others], [(name, state) for name in names.directories]
 
 
-def steps(
+def runs(
     place: Place,
     sight: Sight,
     state: S,
@@ -120,7 +120,7 @@ def steps(
     tally: Tally | None = None,
     wait: bool = True,
     stop: Event | None = None,
-) -> Iterator[Step]:
+) -> Iterator[Run]:
     """The wanted entries beneath `place`, where `choose` tells what is wanted and which directories to go into.
 
     Without `look` nothing is asked about an entry but its name.
@@ -134,16 +134,13 @@ def steps(
     level = Level(None, place.name, place.path, place)
     way = [(level, iter(_chosen(open_directory(place, wait=wait), level, place, sight, state, choose, look=look, wait=wait)))]
     while way:
-        level, entries = way[-1]
-        for name, wanted, about, below in entries:
+        level, pieces = way[-1]
+        for run, name, below in pieces:
             if stop is not None and stop.is_set():
                 raise Stopped
-            if wanted:
-                step = Step(level, name, about)
-                yield step
-                if not step.enter:
-                    continue
-            if below is None:
+            if run.names:
+                yield run
+            if below is None or not run.enter:
                 continue
             deeper = Level(level, name, f"{level.path}/{name}" if level.path else name)
             descriptor = _opened(deeper, place, tally, wait=wait)
@@ -165,8 +162,8 @@ def _opened(level: Level, place: Place, tally: Tally, *, wait: bool) -> int | No
 
 def _chosen(
     descriptor: int, level: Level, place: Place, sight: Sight, state: S, choose: Choose[S], *, look: bool, wait: bool
-) -> list[tuple[str, bool, os.stat_result | None, S | None]]:
-    """What is chosen of one directory, sorted: (name, whether it is wanted, what is known of it, the state to enter it with).
+) -> list[tuple[Run, str, S | None]]:
+    """What is chosen of one directory, in order: runs, each with the directory to enter after it and the state to enter it with.
 
     Closes the descriptor.
     """
@@ -176,13 +173,19 @@ def _chosen(
         if hidden:
             wanted = [name for name in wanted if name not in hidden]
             entered = [(name, state) for name, state in entered if name not in hidden]
-        abouts = _abouts(wanted, descriptor) if look else dict.fromkeys(wanted)
+        wanted = sorted(wanted)
+        abouts = _abouts(wanted, descriptor) if look else []
     finally:
         os.close(descriptor)
-    if not entered:
-        return [(name, True, about, None) for name, about in sorted(abouts.items(), key=_NAME)]
-    below = dict(entered)
-    return [(name, name in abouts, abouts.get(name), below.get(name)) for name in sorted({*abouts, *below})]
+    pieces: list[tuple[Run, str, S | None]] = []
+    start = 0
+    for name, below in sorted(entered, key=_NAME):
+        end = bisect_right(wanted, name, start)
+        pieces.append((Run(level, wanted[start:end], abouts[start:end]), name, below))
+        start = end
+    if start < len(wanted):
+        pieces.append((Run(level, wanted[start:], abouts[start:]), "", None))
+    return pieces
 
 
 def _hidden(level: Level, place: Place, sight: Sight, names: list[str]) -> set[str]:
@@ -193,12 +196,15 @@ def _hidden(level: Level, place: Place, sight: Sight, names: list[str]) -> set[s
     return {name for name in names if sight.hides(place.mount.name, prefix + name)}
 
 
-def _abouts(names: list[str], directory: int) -> dict[str, os.stat_result | None]:
-    """What is known of the entries, without those that are gone."""
-    abouts: dict[str, os.stat_result | None] = {}
+def _abouts(names: list[str], directory: int) -> list[os.stat_result]:
+    """What is known of the entries; takes away the names of those that are gone."""
+    abouts: list[os.stat_result] = []
+    gone: set[str] = set()
     for name in names:
         try:
-            abouts[name] = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            abouts.append(os.stat(name, dir_fd=directory, follow_symlinks=False))
         except FileNotFoundError:
-            continue
+            gone.add(name)
+    if gone:
+        names[:] = [name for name in names if name not in gone]
     return abouts
