@@ -9,6 +9,8 @@ from pathlib import Path
 from holdfast.config.settings import Settings
 from holdfast.dispatch.person import SessionPerson
 from holdfast.dispatch.road import Road
+from holdfast.internet.search import Search
+from holdfast.internet.settings import InternetSettings
 from holdfast.policy.decide import Rules
 from holdfast.store.database import Database
 from holdfast.store.leases import Lease
@@ -87,10 +89,14 @@ async def open_held(
         person = SessionPerson(database, lease, question_seconds=60 * settings["question_minutes"])
         recorder = StoreRecorder(database, lease, opened.state)
         every = {**opened.named, "state": opened.state("default")}
-        surroundings = Surroundings(every, changes, person, opened.state, records)
+        surroundings = Surroundings(every, changes, person, opened.state, records, search=_search(settings))
         rules = Rules(ProtectedPaths(own=own_paths(every, settings.home)), writes_protected=settings["writes_protected"])
         road = Road(registry, surroundings, rules, recorder, announce)
     except BaseException:
         opened.close()
         raise
     return Held(lease, road, person, opened, changes, ledger, recorder)
+
+
+def _search(settings: Settings) -> Search:
+    return Search.of(InternetSettings(**{name: settings[name] for name in ("searxng_url", "searxng_engines", "brave_key", "brave_url")}))

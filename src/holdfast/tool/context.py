@@ -1,9 +1,10 @@
 """What a running tool is given, and all it needs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from holdfast.internet.search import Search
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.mode import Mode
@@ -38,13 +39,14 @@ class Person(Protocol):
 
 @dataclass(frozen=True)
 class Context:
-    """The files as this call may see them, its profile, the person, and a way to show output while it runs."""
+    """The files as this call may see them, its profile, the person, a way to show output while it runs, and the web."""
 
     files: Files
     profile: Profile
     call: ToolCall
     person: Person
     show: Callable[[str], None]
+    search: Search
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Surroundings:
     person: Person
     state_of: Callable[[str], Mount]
     records: Records | None = None
+    search: Search = field(default_factory=Search)
 
     def mounts_of(self, call: ToolCall) -> Mapping[str, Mount]:
         """The mounts as this call has them: `@state` is the one of its run or session."""
@@ -80,4 +83,4 @@ class Surroundings:
         are by.
         """
         files = Files(Sight(unseen, permitted), self.changes.by(author), self.records, self.mounts_of(call), untouchable)
-        return Context(files, profile, call, self.person, show)
+        return Context(files, profile, call, self.person, show, self.search)

@@ -297,6 +297,21 @@ class ManyMatches(Conflict):
     code = "many_matches"
 
 
+# Searching the web
+
+
+class InvalidQuery(HoldfastError):
+    """Nothing that could be searched for."""
+
+    code = "invalid_query"
+
+
+class SearchFailed(HoldfastError):
+    """No search provider found anything, or none could be asked."""
+
+    code = "search_failed"
+
+
 # Time
 
 

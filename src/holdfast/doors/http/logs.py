@@ -31,7 +31,8 @@ def logs_to(stream: TextIO, *, verbose: bool) -> Generator[None]:
     root = logging.getLogger()
     before = root.level
     root.setLevel(logging.INFO if verbose or not is_person else logging.WARNING)
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    for loud in ("uvicorn", "httpx"):
+        logging.getLogger(loud).setLevel(logging.WARNING)
     root.addHandler(lines)
     try:
         yield
