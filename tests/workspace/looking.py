@@ -32,4 +32,4 @@ def make(root: Path, *paths: str) -> None:
 
 def paths(entries: Iterable[Entry]) -> list[str]:
     """The paths of entries, as they come."""
-    return [entry.place.path for entry in entries]
+    return [entry.path for entry in entries]

@@ -92,7 +92,7 @@ async def test_links_match_as_links_and_are_not_followed(mount: Mount, root: Pat
 
     entries = (await glob(at(mount), ["**/*.txt", "round/**"], ALL)).entries
 
-    assert [(entry.place.path, entry.kind) for entry in entries] == [("away.txt", Kind.LINK), ("folder/file.txt", Kind.FILE)]
+    assert [(entry.path, entry.kind) for entry in entries] == [("away.txt", Kind.LINK), ("folder/file.txt", Kind.FILE)]
 
 
 async def test_a_directory_that_becomes_a_link_on_the_way_is_not_entered(

@@ -53,19 +53,19 @@ def swapped(root: Path, outside: Path) -> Generator[None]:
 
 
 async def listed(mount: Mount) -> list[str]:
-    return [str(entry.place) for entry in await list_directory(at(mount, "folder/deeper"), ALL)]
+    return [entry.path for entry in await list_directory(at(mount, "folder/deeper"), ALL)]
 
 
 async def walked(mount: Mount) -> list[str]:
-    return [str(entry.place) for entry in walk(at(mount), ALL, descend=lambda _: True)]
+    return [entry.path for entry in walk(at(mount), ALL, descend=lambda _: True)]
 
 
 async def globbed(mount: Mount) -> list[str]:
-    return [str(entry.place) for entry in (await glob(at(mount), ["**"], ALL)).entries]
+    return [entry.path for entry in (await glob(at(mount), ["**"], ALL)).entries]
 
 
 async def found(mount: Mount) -> list[str]:
-    return [str(entry.place) for entry in (await find(at(mount), Criteria(name="*[0-9]"), ALL)).entries]
+    return [entry.path for entry in (await find(at(mount), Criteria(name="*[0-9]"), ALL)).entries]
 
 
 async def searched_by_ripgrep(mount: Mount) -> list[str]:

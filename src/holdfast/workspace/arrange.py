@@ -168,7 +168,7 @@ async def _check_nothing_virtual(records: Records, folder: File, place: Place) -
 async def _check_nothing_untouchable(source: Place, target: Place, untouchable: ProtectedPaths) -> None:
     """What is in a folder goes with it, though only the folder was named and judged."""
     for entry in (await find(source, Criteria(), Sight())).entries:
-        path = entry.place.path
+        path = entry.path
         after = target.path + path.removeprefix(source.path)
         if untouchable.covers(path, mount=source.mount.name) or untouchable.covers(after, mount=target.mount.name):
             hint = "It may hold secrets or machinery; ask the person to do it."

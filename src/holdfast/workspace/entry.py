@@ -5,8 +5,6 @@ import stat
 from enum import Enum
 from typing import NamedTuple
 
-from .place import Place
-
 
 class Kind(Enum):
     """What an entry is. `OTHER` is a device, FIFO or socket: listed, never opened."""
@@ -26,16 +24,25 @@ _KINDS = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.DIRECTORY, stat.S_IFLNK: K
 
 
 class Entry(NamedTuple):
-    """A place with what is known of it without opening it; `size` is None for anything but files."""
+    """A path, counted from the mount's root, with what is known of it without opening it; `size` is None for anything but files.
 
-    place: Place
+    It is no `Place`: whoever wants to open it asks the place that it was found in for one.
+    """
+
+    path: str
     kind: Kind
     size: int | None
     modified: float
 
+    @property
+    def name(self) -> str:
+        """The last component."""
+        return self.path.rpartition("/")[2]
+
     @classmethod
-    def of(cls, place: Place, about: os.stat_result) -> "Entry":
-        """The entry at `place`, about which the system has told this."""
-        if stat.S_ISREG(about.st_mode):
-            return cls(place, Kind.FILE, about.st_size, about.st_mtime)
-        return cls(place, Kind.of(about.st_mode), None, about.st_mtime)
+    def of(cls, path: str, about: os.stat_result) -> "Entry":
+        """The entry at `path`, about which the system has told this."""
+        mode = about.st_mode
+        if stat.S_IFMT(mode) == stat.S_IFREG:
+            return cls(path, Kind.FILE, about.st_size, about.st_mtime)
+        return cls(path, Kind.of(mode), None, about.st_mtime)

@@ -14,7 +14,7 @@ from holdfast.vocabulary.json import Json
 
 from .hits import Hits
 from .item import ContentKind
-from .items import beneath, not_found
+from .items import not_found
 from .kept import load
 from .match import Found, Match, Query
 from .place import Place
@@ -86,7 +86,7 @@ async def _texts(rows: Rows, query: Query, sight: Sight) -> list[_Text]:
         room -= row.size or 0
         if room < 0:
             break
-        place = rows.top if row.path == rows.top.path else beneath(rows.top, row.path)
+        place = rows.top if row.path == rows.top.path else rows.top.below(row.path)
         text = await _text(rows.records, row, place)
         if text is not None:
             texts.append(_Text(place, text))

@@ -18,7 +18,7 @@ from .faults import told
 from .folders import folder_of
 from .info import info
 from .item import ContentKind, Item, Saved, VersionInfo, View
-from .items import item_of, moment
+from .items import item_of
 from .kept import LINK, load
 from .mount import Mount
 from .place import Place
@@ -230,7 +230,7 @@ def _told(version: Version) -> VersionInfo:
         author=version.author,
         session_id=version.session_id,
         call_id=version.call_id,
-        created_at=moment(version.created_at / 1e6),
+        created_at=version.created_at,
     )
 
 

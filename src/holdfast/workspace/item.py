@@ -1,8 +1,8 @@
 """A file or folder as both the disk and the store know it."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import Enum
+from typing import NamedTuple
 
 from holdfast.vocabulary.json import Json
 
@@ -15,11 +15,11 @@ class ContentKind(Enum):
     BINARY = "binary"
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One entry of the union of disk and store. `synced` means that the store has an active row for it.
 
     `path` is counted from the mount's root; `size` is None for folders.
+    Times are microseconds since 1970.
     """
 
     path: str
@@ -30,8 +30,8 @@ class Item:
     synced: bool
     file_id: str | None
     size: int | None
-    created_at: datetime
-    updated_at: datetime
+    created_at: int
+    updated_at: int
 
     @property
     def is_folder(self) -> bool:
@@ -84,4 +84,4 @@ class VersionInfo:
     author: str
     session_id: str
     call_id: str
-    created_at: datetime
+    created_at: int

@@ -1,7 +1,6 @@
 """The union of disk and store: what is on the disk, with what the store knows of it, and what only the store has."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from datetime import UTC, datetime
 from typing import TypeAlias
 
 from holdfast.store.files import DOCUMENT, FOLDER, File, Known
@@ -15,6 +14,7 @@ from .item import Item
 from .listing import list_directory
 from .pattern import Trail, name_matcher, trail
 from .place import Place
+from .pool import in_turns
 from .records import Records
 from .rows import Rows, rows_beneath
 from .sight import Sight
@@ -92,22 +92,12 @@ def item_of(path: str, row: File | None, seen: Entry | Info | None) -> Item:
     if row is not None and seen is not None and row.is_folder != (seen.kind is Kind.DIRECTORY):
         row = None
     name = path.rpartition("/")[2]
+    modified = int(seen.modified * 1e6) if seen is not None else 0
     if row is None:
         assert seen is not None, "something that is nowhere is no item"
-        modified = moment(seen.modified)
-        return Item(
-            path,
-            name,
-            name,
-            FOLDER if seen.kind is Kind.DIRECTORY else DOCUMENT,
-            is_virtual=False,
-            synced=False,
-            file_id=None,
-            size=seen.size,
-            created_at=moment(seen.created) if isinstance(seen, Info) else modified,
-            updated_at=modified,
-        )
-    updated = moment(row.updated_at / 1e6)
+        kind = FOLDER if seen.kind is Kind.DIRECTORY else DOCUMENT
+        created = int(seen.created * 1e6) if isinstance(seen, Info) else modified
+        return Item(path, name, name, kind, False, False, None, seen.size, created, modified)
     return Item(
         path,
         name,
@@ -117,28 +107,15 @@ def item_of(path: str, row: File | None, seen: Entry | Info | None) -> Item:
         synced=row.deleted_at is None,
         file_id=row.id,
         size=None if row.is_folder else (seen.size if seen else row.size or 0),
-        created_at=moment(row.created_at / 1e6),
+        created_at=row.created_at,
         # Whoever wrote the file behind our back did so later.
-        updated_at=max(updated, moment(seen.modified)) if seen and not row.is_folder else updated,
+        updated_at=row.updated_at if row.is_folder else max(row.updated_at, modified),
     )
-
-
-def moment(seconds: float) -> datetime:
-    """A time as it is told."""
-    return datetime.fromtimestamp(seconds, UTC)
 
 
 def not_found(place: Place) -> NotFound:
     """The error for what is neither on the disk nor in the store."""
     return NotFound(f"file not found: {place}", hint="Check the path, or list the directory.", path=str(place))
-
-
-def beneath(top: Place, path: str) -> Place:
-    """The place of a path, counted from the mount's root, that leads below `top`."""
-    place = top
-    for name in path[len(top.path) :].strip("/").split("/"):
-        place = place.child(name)
-    return place
 
 
 _Look: TypeAlias = Callable[[Place], Awaitable[list[Entry]]]
@@ -153,13 +130,16 @@ async def _union(
     wanted: Callable[[Known], bool] = lambda _: True,
 ) -> list[Item]:
     if records is None:
-        return [item_of(entry.place.path, None, entry) for entry in await seen(place)]
+        return await in_turns(lambda entry: item_of(entry.path, None, entry), await seen(place))
     rows = await rows_beneath(records, place, recursive=recursive)
-    entries = {entry.place.path: entry for entry in await _seen_or_none(seen, rows)}
+    on_disk = await _seen_or_none(seen, rows)
+    if not rows.known:
+        return await in_turns(lambda entry: item_of(entry.path, None, entry), on_disk)
+    entries = {entry.path: entry for entry in on_disk}
     # A row may have met no entry because the entry is not what is looked for.
     left = await rows.missing_on_disk([one for path, one in rows.known.items() if path not in entries and wanted(one)])
     known = await rows.of([path for path in entries if path in rows.known] + left)
-    found = [item_of(path, known.get(path), entry) for path, entry in entries.items()]
+    found = await in_turns(lambda entry: item_of(entry.path, known.get(entry.path), entry), on_disk)
     return found + [item_of(path, known[path], None) for path in left if path in known]
 
 

@@ -42,12 +42,12 @@ def list_now(place: Place, sight: Sight, *, wait: bool = True) -> list[Entry]:
                 # An entry that is gone before it is looked at was not there.
                 with suppress(FileNotFoundError):
                     if not sight.hides_place(child):
-                        entries.append(Entry.of(child, entry.stat(follow_symlinks=False)))
+                        entries.append(Entry.of(child.path, entry.stat(follow_symlinks=False)))
     except OSError as error:
         raise explained(error, place) from error
     finally:
         os.close(descriptor)
-    entries.sort(key=lambda entry: entry.place.path)
+    entries.sort(key=lambda entry: entry.path)
     return entries
 
 

@@ -73,6 +73,15 @@ class Place:
         above, written = f"{self.path}/" if self.path else "", f"{self.written.rstrip('/')}/"
         return [Place(self.mount, above + checked, written + checked, _MAKER) for checked in map(_name, names)]
 
+    def below(self, path: str) -> "Place":
+        """An entry at any depth beneath this one, by its path from the mount's root, as it was met on a walk.
+
+        Raises:
+            InvalidPath: A component is not the name of one entry.
+        """
+        rest = "/".join(map(_name, path[len(self.path) :].strip("/").split("/")))
+        return Place(self.mount, f"{self.path}/{rest}" if self.path else rest, f"{self.written.rstrip('/')}/{rest}", _MAKER)
+
     def sibling(self, name: str) -> "Place":
         """Another entry of the directory that this is in.
 

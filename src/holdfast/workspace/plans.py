@@ -8,7 +8,7 @@ from holdfast.vocabulary.errors import HoldfastError, NotDirectory, NotFound
 from .entry import Entry, Kind
 from .find import Criteria, find
 from .item import Item
-from .items import beneath, item_of
+from .items import item_of
 from .kept import load
 from .place import Place
 from .read import Slice, read
@@ -26,17 +26,17 @@ async def plan_files(records: Records | None, root: Place) -> list[tuple[Item, b
     rows = await files.of_type(records.database, records.workspace_id, PLAN, mount=records.name_of(root.mount)) if records else []
     for row in rows:
         with suppress(HoldfastError):
-            place = beneath(root, row.path)
+            place = root.below(row.path)
             part = await _read(place)
             if part is not None:
-                found[row.path] = item_of(row.path, row, Entry(place, Kind.FILE, part.size, part.modified)), part.data
+                found[row.path] = item_of(row.path, row, Entry(row.path, Kind.FILE, part.size, part.modified)), part.data
             elif records is not None and row.hash is not None:
                 found[row.path] = item_of(row.path, row, None), await load(records, row.hash, row.size or 0, mount=root.mount)
     for entry in await _named_like_one(root):
-        path = entry.place.path
-        if path not in found and (records is None or await records.row(entry.place) is None):
+        place = root.below(entry.path)
+        if entry.path not in found and (records is None or await records.row(place) is None):
             with suppress(HoldfastError):
-                found[path] = item_of(path, None, entry), (await read(entry.place, max_bytes=MAX_PLAN_BYTES)).data
+                found[entry.path] = item_of(entry.path, None, entry), (await read(place, max_bytes=MAX_PLAN_BYTES)).data
     return [found[path] for path in sorted(found)]
 
 

@@ -6,7 +6,7 @@ threads of the others.
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, ParamSpec, TypeVar
 
@@ -14,6 +14,10 @@ from .kernel import WouldBlock
 
 P = ParamSpec("P")
 T = TypeVar("T")
+A = TypeVar("A")
+
+# About two milliseconds of light work.
+_ITEMS_PER_TURN = 1_000
 
 
 class Pool:
@@ -56,3 +60,13 @@ async def here_or_there(pool: Pool, work: Callable[[bool], T]) -> T:
         return work(False)
     except WouldBlock:
         return await pool.run(work, True)
+
+
+async def in_turns(work: Callable[[A], T], items: Sequence[A]) -> list[T]:
+    """Do light work on many things without keeping the loop from others for long."""
+    done: list[T] = []
+    for start in range(0, len(items), _ITEMS_PER_TURN):
+        if start:
+            await asyncio.sleep(0)
+        done += map(work, items[start : start + _ITEMS_PER_TURN])
+    return done

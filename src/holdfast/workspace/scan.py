@@ -18,7 +18,7 @@ from .opening import opened
 from .place import Place
 from .read import contents
 from .sight import Sight
-from .walk import Choose, Level, runs
+from .walk import Choose, runs
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
 
@@ -146,14 +146,13 @@ def scan_file(place: Place, query: Query) -> list[Match]:
 class _File(NamedTuple):
     """A file met on a walk; `size` is 0 on one that does not look."""
 
-    level: Level
-    name: str
+    top: Place
     path: str
     size: int
 
     @property
     def place(self) -> Place:
-        return self.level.place.child(sayable(self.name))
+        return self.top.below(sayable(self.path))
 
 
 def _files(
@@ -161,9 +160,9 @@ def _files(
 ) -> Iterator[_File]:
     for run in runs(files.top, files.sight, True, _choose_files(files.query, allowance), look=look, wait=wait, stop=stop):
         sizes = [about.st_size for about in run.abouts] if look else [0] * len(run.names)
-        for name, path, size in zip(run.names, run.paths(), sizes, strict=True):
+        for path, size in zip(run.paths(), sizes, strict=True):
             if files.asks_for(path):
-                yield _File(run.level, name, path, size)
+                yield _File(files.top, path, size)
 
 
 def _matches(data: bytes, file: _File, query: Query, *, at_most: int | None = None) -> list[Match]:

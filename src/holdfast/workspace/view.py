@@ -97,7 +97,7 @@ def shown(item: Item, kind: ContentKind, data: bytes, sha256: str, lines: Lines,
 
 
 async def _seen(records: Records | None, place: Place, row: File | None, part: Slice, limit: int) -> View:
-    item, sha256 = item_of(place.path, row, Entry(place, Kind.FILE, part.size, part.modified)), part.sha256 or ""
+    item, sha256 = item_of(place.path, row, Entry(place.path, Kind.FILE, part.size, part.modified)), part.sha256 or ""
     is_json = records is not None and row is not None and await _was_written_as_json(records, row, sha256)
     if is_json or part.encoding.is_binary:
         if part.size > limit:

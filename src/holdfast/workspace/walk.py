@@ -9,16 +9,18 @@ nor width uses up descriptors.
 import errno
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
 from threading import Event
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from .directories import Names
 from .entry import Entry, Kind
 from .kernel import open_beneath
 from .listing import open_directory
+from .mount import Mount
 from .names import sayable
 from .place import Place
 from .sight import Sight
@@ -38,56 +40,25 @@ class Tally:
     unreadable: int = 0
 
 
-class Level:
-    """One directory on the way down; its place is made only when asked for, since most are passed without a find."""
-
-    __slots__ = ("_place", "above", "name", "path")
-
-    def __init__(self, above: "Level | None", name: str, path: str, place: Place | None = None) -> None:
-        self.above = above
-        self.name = name
-        self.path = path
-        self._place = place
-
-    @property
-    def place(self) -> Place:
-        """The directory's place, made name by name from where the walk began."""
-        if self._place is not None:
-            return self._place
-        missing: list[Level] = []
-        level = self
-        while level._place is None and level.above is not None:
-            missing.append(level)
-            level = level.above
-        place = level._place
-        assert place is not None, "a walk begins at a place"
-        for level in reversed(missing):
-            place = level._place = place.child(sayable(level.name))
-        return place
-
-
-@dataclass(slots=True)
-class Run:
+class Run(NamedTuple):
     """Some wanted entries of one directory that follow one another; `abouts` is empty on a walk that does not look.
 
     A run ends with the directory that is entered next, unless it is the
-    last one: setting `enter` to False keeps the walk out of it.
+    last one.
     """
 
-    level: Level
+    directory: str
     names: list[str]
     abouts: list[os.stat_result]
-    enter: bool = True
 
     def paths(self) -> list[str]:
         """The paths as the disk has them, counted from the mount's root."""
-        above = f"{self.level.path}/" if self.level.path else ""
+        above = f"{self.directory}/" if self.directory else ""
         return [above + name for name in self.names]
 
     def entries(self) -> list[Entry]:
-        """The entries, with their places."""
-        places = self.level.place.children(map(sayable, self.names))
-        return list(map(Entry.of, places, self.abouts))
+        """The entries, by the paths that can be said."""
+        return list(map(Entry.of, map(sayable, self.paths()), self.abouts))
 
 
 def walk(place: Place, sight: Sight, *, descend: Callable[[Entry], bool], tally: Tally | None = None) -> Iterator[Entry]:
@@ -100,9 +71,11 @@ def walk(place: Place, sight: Sight, *, descend: Callable[[Entry], bool], tally:
     Raises:
         NotFound, NotDirectory, AccessDenied: Of `place` itself.
     """
-    for run in runs(place, sight, True, _everything, tally=tally):
-        for entry in run.entries():
-            run.enter = entry.kind is Kind.DIRECTORY and descend(entry)
+    kept_out: set[str] = set()
+    for run in runs(place, sight, True, _everything, tally=tally, kept_out=kept_out):
+        for entry, path in zip(run.entries(), run.paths(), strict=True):
+            if entry.kind is Kind.DIRECTORY and not descend(entry):
+                kept_out.add(path)
             yield entry
 
 
@@ -120,10 +93,12 @@ def runs(
     tally: Tally | None = None,
     wait: bool = True,
     stop: Event | None = None,
+    kept_out: Container[str] = (),
 ) -> Iterator[Run]:
     """The wanted entries beneath `place`, where `choose` tells what is wanted and which directories to go into.
 
-    Without `look` nothing is asked about an entry but its name.
+    Without `look` nothing is asked about an entry but its name. A
+    directory that is in `kept_out` when its turn comes is not entered.
 
     Raises:
         Stopped: `stop` was set.
@@ -131,80 +106,90 @@ def runs(
         NotFound, NotDirectory, AccessDenied: Of `place` itself.
     """
     tally = tally or Tally()
-    level = Level(None, place.name, place.path, place)
-    way = [(level, iter(_chosen(open_directory(place, wait=wait), level, place, sight, state, choose, look=look, wait=wait)))]
+    mount = place.mount
+    way = [(place.path, _chosen(open_directory(place, wait=wait), place.path, mount, sight, state, choose, look=look, wait=wait))]
     while way:
-        level, pieces = way[-1]
-        for run, name, below in pieces:
-            if stop is not None and stop.is_set():
-                raise Stopped
-            if run.names:
-                yield run
-            if below is None or not run.enter:
-                continue
-            deeper = Level(level, name, f"{level.path}/{name}" if level.path else name)
-            descriptor = _opened(deeper, place, tally, wait=wait)
-            if descriptor is not None:
-                way.append((deeper, iter(_chosen(descriptor, deeper, place, sight, below, choose, look=look, wait=wait))))
-                break
-        else:
+        directory, pieces = way[-1]
+        if not pieces:
             way.pop()
+            continue
+        if stop is not None and stop.is_set():
+            raise Stopped
+        names, abouts, name, below = pieces.pop()
+        if names:
+            yield Run(directory, names, abouts)
+        if below is None:
+            continue
+        deeper = f"{directory}/{name}" if directory else name
+        descriptor = _opened(deeper, mount, tally, wait=wait) if deeper not in kept_out else None
+        if descriptor is not None:
+            way.append((deeper, _chosen(descriptor, deeper, mount, sight, below, choose, look=look, wait=wait)))
 
 
-def _opened(level: Level, place: Place, tally: Tally, *, wait: bool) -> int | None:
+def _opened(path: str, mount: Mount, tally: Tally, *, wait: bool) -> int | None:
     try:
-        return open_beneath(place.mount.descriptor, level.path, os.O_RDONLY | os.O_DIRECTORY, follow=False, cached=not wait)
+        return open_beneath(mount.descriptor, path, os.O_RDONLY | os.O_DIRECTORY, follow=False, cached=not wait)
     except OSError as error:
         # Gone, or no directory any more: then it is none of ours. Anything else is a part of the tree that nobody gets to see.
         tally.unreadable += error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
         return None
 
 
-def _chosen(
-    descriptor: int, level: Level, place: Place, sight: Sight, state: S, choose: Choose[S], *, look: bool, wait: bool
-) -> list[tuple[Run, str, S | None]]:
-    """What is chosen of one directory, in order: runs, each with the directory to enter after it and the state to enter it with.
+# Names that are wanted, what is known of them, the directory that is entered after them, and the state to enter it with.
+_Piece: TypeAlias = tuple[list[str], list[os.stat_result], str, S | None]
 
-    Closes the descriptor.
-    """
+
+def _chosen(
+    descriptor: int, directory: str, mount: Mount, sight: Sight, state: S, choose: Choose[S], *, look: bool, wait: bool
+) -> "list[_Piece[S]]":
+    """What is chosen of one directory, the first piece last. Closes the descriptor."""
     try:
-        wanted, entered = choose(state, place.mount.directories.names(descriptor, wait=wait))
-        hidden = _hidden(level, place, sight, [*wanted, *[name for name, _ in entered]])
+        wanted, entered = choose(state, mount.directories.names(descriptor, wait=wait))
+        hidden = _hidden(directory, mount, sight, [*wanted, *[name for name, _ in entered]])
         if hidden:
             wanted = [name for name in wanted if name not in hidden]
             entered = [(name, state) for name, state in entered if name not in hidden]
-        wanted = sorted(wanted)
+        wanted.sort()
         abouts = _abouts(wanted, descriptor) if look else []
     finally:
         os.close(descriptor)
-    pieces: list[tuple[Run, str, S | None]] = []
+    # Most directories have only files in them.
+    if not entered:
+        return [(wanted, abouts, "", None)] if wanted else []
+    pieces: list[_Piece[S]] = []
     start = 0
     for name, below in sorted(entered, key=_NAME):
         end = bisect_right(wanted, name, start)
-        pieces.append((Run(level, wanted[start:end], abouts[start:end]), name, below))
+        pieces.append((wanted[start:end], abouts[start:end], name, below))
         start = end
     if start < len(wanted):
-        pieces.append((Run(level, wanted[start:], abouts[start:]), "", None))
+        pieces.append((wanted[start:], abouts[start:], "", None))
+    pieces.reverse()
     return pieces
 
 
-def _hidden(level: Level, place: Place, sight: Sight, names: list[str]) -> set[str]:
-    prefix = f"{level.path}/" if level.path else ""
+def _hidden(directory: str, mount: Mount, sight: Sight, names: list[str]) -> set[str]:
+    prefix = f"{directory}/" if directory else ""
     # One look at all the names instead of one at each: most directories have nothing to hide.
     if not names or not sight.may_hide(prefix + "\n".join(names)):
         return set()
-    return {name for name in names if sight.hides(place.mount.name, prefix + name)}
+    return {name for name in names if sight.hides(mount.name, prefix + name)}
 
 
 def _abouts(names: list[str], directory: int) -> list[os.stat_result]:
     """What is known of the entries; takes away the names of those that are gone."""
+    try:
+        return [os.stat(name, dir_fd=directory, follow_symlinks=False) for name in names]
+    except FileNotFoundError:
+        return _abouts_of_the_rest(names, directory)
+
+
+def _abouts_of_the_rest(names: list[str], directory: int) -> list[os.stat_result]:
     abouts: list[os.stat_result] = []
-    gone: set[str] = set()
+    left: list[str] = []
     for name in names:
-        try:
+        with suppress(FileNotFoundError):
             abouts.append(os.stat(name, dir_fd=directory, follow_symlinks=False))
-        except FileNotFoundError:
-            gone.add(name)
-    if gone:
-        names[:] = [name for name in names if name not in gone]
+            left.append(name)
+    names[:] = left
     return abouts

@@ -15,7 +15,7 @@ async def list(ctx: Context, path: Readable) -> dict[str, Json]:  # noqa: A001 -
     """
     most = ctx.profile.limits.fs.max_entries
     found = [entry for entry in await ctx.files.list(path) if _is_shown(entry)]
-    shown: Json = [{"name": entry.place.name, "type": entry.kind.value, "size": entry.size} for entry in found[:most]]
+    shown: Json = [{"name": entry.name, "type": entry.kind.value, "size": entry.size} for entry in found[:most]]
     if len(found) <= most:
         return {"path": path.alias, "entries": shown}
     hint = f"{len(found)} entries, {most} shown: list a folder below, or use fs.search."
@@ -23,4 +23,4 @@ async def list(ctx: Context, path: Readable) -> dict[str, Json]:  # noqa: A001 -
 
 
 def _is_shown(entry: Entry) -> bool:
-    return entry.kind in (Kind.FILE, Kind.DIRECTORY) and not entry.place.name.startswith(".")
+    return entry.kind in (Kind.FILE, Kind.DIRECTORY) and not entry.name.startswith(".")

@@ -15,4 +15,4 @@ async def list_directory(ctx: Context, path: Annotated[Readable, Otherwise(".")]
         path: Relative path to the directory from the project root. Defaults to '.' (the project root).
     """
     entries = await ctx.files.list(path)
-    return "\n".join(f"{entry.place.name}/" if entry.kind is Kind.DIRECTORY else entry.place.name for entry in entries)
+    return "\n".join(f"{entry.name}/" if entry.kind is Kind.DIRECTORY else entry.name for entry in entries)

@@ -33,13 +33,20 @@ def window(offset: int, limit: int) -> Lines:
 def entry(item: Item) -> dict[str, Json]:
     """What every listing tells of a file or folder."""
     return {
-        "path": rooted(item.path),
+        "path": f"/{item.path}",
         "name": item.name,
         "synced": item.synced,
         "file_type": item.file_type,
         "is_virtual": item.is_virtual,
         "updated_at": iso(item.updated_at),
     }
+
+
+def sized_entry(item: Item) -> Json:
+    """An entry with its size."""
+    shown = entry(item)
+    shown["size"] = item.size
+    return shown
 
 
 def content(view: View) -> dict[str, Json]:

@@ -6,8 +6,9 @@ from holdfast.tool import AtLeast, Category, Context, Otherwise, tool
 from holdfast.vocabulary.json import Json
 from holdfast.workspace.find import Criteria
 from holdfast.workspace.place import Readable
+from holdfast.workspace.pool import in_turns
 
-from ._shapes import FileType, entry, first
+from ._shapes import FileType, first, sized_entry
 
 
 @tool(category=Category.SEARCH)
@@ -34,5 +35,5 @@ async def find(
     """
     criteria = Criteria(name=name, min_bytes=min_size, max_bytes=max_size, recursive=recursive)
     found = await ctx.files.find_items(path, criteria, file_type=file_type)
-    matches = [{**entry(item), "size": item.size} for item in first(found, limit)]
+    matches = await in_turns(sized_entry, first(found, limit))
     return {"matches": matches, "truncated": len(matches) < len(found)}

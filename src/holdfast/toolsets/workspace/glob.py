@@ -8,8 +8,9 @@ from holdfast.vocabulary.errors import InvalidArguments, Outside
 from holdfast.vocabulary.json import Json
 from holdfast.workspace.paths import inside
 from holdfast.workspace.place import Place, Readable
+from holdfast.workspace.pool import in_turns
 
-from ._shapes import entry, rooted
+from ._shapes import rooted, sized_entry
 
 
 @tool(category=Category.SEARCH)
@@ -30,7 +31,7 @@ async def glob(
         raise InvalidArguments.of("pattern", "is required", hint="Give a pattern such as **/*.md.")
     _check_not_above_root(path)
     found = await ctx.files.glob_items(path, _counted_from(path, wanted))
-    return {"pattern": wanted[0], "base_path": rooted(path.path), "matches": [{**entry(item), "size": item.size} for item in found]}
+    return {"pattern": wanted[0], "base_path": rooted(path.path), "matches": await in_turns(sized_entry, found)}
 
 
 def _counted_from(folder: Place, patterns: Sequence[str]) -> list[str]:
