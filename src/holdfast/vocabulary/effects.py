@@ -31,9 +31,10 @@ class Effect:
     """One difference in bytes, type, mode bits or link target.
 
     `hash` is of a file's bytes or a link's target, "" for the rest.
-    `before` is the path that a renamed entry had. `note` says in words
-    what a person should know: a link that leads outside, something that
-    cannot be kept.
+    `before` is the path that a renamed entry had. `is_whole` is a folder
+    that went with everything in it, which is then not listed. `note` says
+    in words what a person should know: a link that leads outside,
+    something that cannot be kept.
     """
 
     mount: str
@@ -44,6 +45,7 @@ class Effect:
     size: int = 0
     hash: str = ""
     before: str = ""
+    is_whole: bool = False
     is_protected: bool = False
     is_ignored: bool = False
     note: str = ""
