@@ -1,7 +1,7 @@
 """Keeping records: one row per call in the store, and its copy, one line in the run's log."""
 
-import json
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from holdfast.dispatch.audit import AuditEntry
@@ -11,7 +11,7 @@ from holdfast.store.database import Database
 from holdfast.store.leases import Lease
 from holdfast.store.uuid7 import uuid7
 from holdfast.vocabulary.call import ToolCall
-from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.json import Json, dump
 from holdfast.workspace.author import Author
 from holdfast.workspace.log import LineLog
 from holdfast.workspace.mount import Mount
@@ -57,18 +57,27 @@ class StoreRecorder:
         )
         return Author(call.id, caller.session, caller.user, caller.agent, started)
 
-    async def record(self, entry: AuditEntry, author: object) -> None:
-        """Write the row, and add the line."""
+    def record(self, entry: AuditEntry, author: object) -> Awaitable[object]:
+        """Write the row and add the line, both at once; neither is taken back when the caller leaves."""
         try:
-            if isinstance(author, Author) and author.audit is not None:
-                finished = replace(
-                    author.audit, outcome=entry.outcome, code=entry.code or "", duration_ms=entry.duration_ms, output=entry.output
-                )
-                await audit.record(self._database, finished)
-            await self._log(entry.call).add(json.dumps(entry.line(), ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
+            line = self._log(entry.call).add(dump(entry.line()))
+            if not isinstance(author, Author) or author.audit is None:
+                raise TypeError("a call's changes are by an author who has been recorded")
+            started = author.audit
+            row = audit.record(
+                self._database,
+                replace(started, outcome=entry.outcome, code=entry.code or "", duration_ms=entry.duration_ms, output=entry.output),
+            )
         except BaseException:
             self._is_good = False
             raise
+        both = asyncio.gather(row, line)
+        both.add_done_callback(self._recorded)
+        return both
+
+    def _recorded(self, both: asyncio.Future[tuple[None, None]]) -> None:
+        if both.cancelled() or both.exception() is not None:
+            self._is_good = False
 
     async def finish(self) -> None:
         """Wait until every line is written."""

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -84,8 +84,8 @@ class Recorder(Protocol):
         """Who the call's changes are by, as they are recorded with them; `given` is the summary of its arguments."""
         ...
 
-    async def record(self, entry: AuditEntry, author: object) -> None:
-        """Keep one entry; `author` is what the call's changes were made by."""
+    def record(self, entry: AuditEntry, author: object) -> Awaitable[object]:
+        """Keep one entry, whether or not somebody waits for it; `author` is what the call's changes were made by."""
         ...
 
 
@@ -126,6 +126,11 @@ class _Summary:
     def of(self, value: object, name: str = "", depth: int = 0) -> Json:
         if isinstance(value, str):
             return self._text(value, name)
+        if value is None or value is True or value is False:
+            return value
+        # Asked first because these are quick to tell, and nearly everything is one of them.
+        if isinstance(value, dict | list):
+            return self._nest(cast("Mapping[object, object] | Sequence[object]", value), name, depth)
         if isinstance(value, bytes | bytearray):
             return {"bytes": len(value)}
         if isinstance(value, Mapping | Sequence):

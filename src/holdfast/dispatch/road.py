@@ -23,7 +23,7 @@ from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.outcome import Answer, Done, Failed, Outcome, Refused
 from holdfast.vocabulary.profile import Profile
 
-from .audit import Recorder, entry, given_to, now
+from .audit import AuditEntry, Recorder, entry, given_to, now
 from .bound import bound
 
 log = logging.getLogger(__name__)
@@ -52,10 +52,9 @@ class Road:
             outcome = await self._outcome(journey)
         except asyncio.CancelledError:
             outcome = _failed(tool, Cancelled("the call was cancelled", hint="Nothing more will happen; call again if you still want it."))
-            await asyncio.shield(self._close(journey, outcome))
+            await self._close(journey, outcome)
             raise
-        # A caller who leaves now does not leave without a record either.
-        return await asyncio.shield(self._close(journey, outcome))
+        return await self._close(journey, outcome)
 
     async def _outcome(self, journey: "_Journey") -> Outcome:
         call, tool = journey.call, journey.tool
@@ -167,12 +166,26 @@ class Road:
         call, seconds = journey.call, time.perf_counter() - journey.clock
         preview_bytes = journey.profile.limits.audit_preview_bytes
         written = entry(call, journey.given, outcome, started=journey.started, duration_ms=seconds * 1000, preview_bytes=preview_bytes)
-        try:
-            await self.recorder.record(written, journey.author)
-        except Exception:
-            log.exception("call %s of %s has its outcome but could not be recorded", call.id, call.name)
-        self._tell(ToolFinished(call, outcome, seconds))
+        recorded = self._recorded(written, journey)
+        # Whatever becomes of the caller, the record is made, and then told of.
+        recorded.add_done_callback(lambda done: self._told_when(done, ToolFinished(call, outcome, seconds)))
+        await asyncio.wait({recorded})
         return outcome
+
+    def _recorded(self, written: AuditEntry, journey: "_Journey") -> asyncio.Future[object]:
+        try:
+            return asyncio.ensure_future(self.recorder.record(written, journey.author))
+        except Exception as error:  # noqa: BLE001 - it is told with the others
+            failed = asyncio.get_running_loop().create_future()
+            failed.set_exception(error)
+            return failed
+
+    def _told_when(self, recorded: asyncio.Future[object], finished: ToolFinished) -> None:
+        problem = asyncio.CancelledError() if recorded.cancelled() else recorded.exception()
+        if problem is not None:
+            call = finished.call
+            log.error("call %s of %s has its outcome but could not be recorded", call.id, call.name, exc_info=problem)
+        self._tell(finished)
 
 
 @dataclass(frozen=True)

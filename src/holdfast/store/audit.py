@@ -4,6 +4,7 @@ An entry that says `started` is the durable record that a call is about
 to run; the entry with the same id that follows it says what came of it.
 """
 
+import asyncio
 from dataclasses import dataclass
 
 from holdfast.vocabulary.json import Json
@@ -57,9 +58,9 @@ async def intend(database: Database, lease: Lease, entry: Entry) -> None:
     await database.write(work)
 
 
-async def record(database: Database, entry: Entry) -> None:
-    """Record what came of a call."""
-    await database.write(lambda transaction: put(transaction, entry), durability=Durability.RECORDED)
+def record(database: Database, entry: Entry) -> asyncio.Future[None]:
+    """Record what came of a call, whether or not somebody waits for it."""
+    return database.post(lambda transaction: put(transaction, entry), durability=Durability.RECORDED)
 
 
 async def entries(

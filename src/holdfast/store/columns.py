@@ -4,6 +4,8 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 
+import orjson
+
 from holdfast.vocabulary.json import Json
 
 
@@ -14,6 +16,10 @@ def now() -> int:
 
 def to_json(value: Json) -> str:
     """`value` as compact JSON that any database can store."""
+    try:
+        return orjson.dumps(value, default=_plain).decode()
+    except TypeError:
+        pass  # it takes neither numbers over 64 bits nor half characters
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
     try:
         text.encode()

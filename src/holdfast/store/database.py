@@ -6,6 +6,7 @@ mean the same everywhere; a driver spells or drops them as its database
 needs.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -85,6 +86,16 @@ class Database(Protocol):
             Busy: The deadline passed. Nothing was done, unless its facts say `outcome: unknown`.
             NoSpace, AccessDenied: The disk is full, or may not be written.
         """
+        ...
+
+    def post(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        durability: Durability = Durability.ACKNOWLEDGED,
+        deadline: float = DEADLINE_SECONDS,
+    ) -> asyncio.Future[T]:
+        """Run `work` as `write` does, whether or not somebody waits for it."""
         ...
 
     async def close(self) -> None:

@@ -3,6 +3,7 @@
 psycopg is imported when a database is opened, and never before.
 """
 
+import asyncio
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -71,6 +72,16 @@ class Postgres:
     ) -> T:
         """See `Database`."""
         return await self._writer.write(work, durability, deadline)
+
+    def post(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        durability: Durability = Durability.ACKNOWLEDGED,
+        deadline: float = DEADLINE_SECONDS,
+    ) -> asyncio.Future[T]:
+        """See `Database`."""
+        return self._writer.post(work, durability, deadline)
 
     async def close(self) -> None:
         """See `Database`."""

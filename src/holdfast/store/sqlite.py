@@ -1,5 +1,6 @@
 """SQLite, embedded: one file of this machine, read on the loop's own thread and written by one thread."""
 
+import asyncio
 import errno
 import os
 import sqlite3
@@ -96,6 +97,16 @@ class Sqlite:
     ) -> T:
         """See `Database`."""
         return await self._writer.write(work, durability, deadline)
+
+    def post(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        durability: Durability = Durability.ACKNOWLEDGED,
+        deadline: float = DEADLINE_SECONDS,
+    ) -> asyncio.Future[T]:
+        """See `Database`."""
+        return self._writer.post(work, durability, deadline)
 
     async def close(self) -> None:
         """See `Database`."""

@@ -1,5 +1,6 @@
 """A database with another deadline than the usual one, for whatever is done with it."""
 
+import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -37,6 +38,11 @@ class _Within:
         self, work: Callable[[Transaction], T], *, durability: Durability = Durability.ACKNOWLEDGED, deadline: float | None = None
     ) -> T:
         return await self._database.write(work, durability=durability, deadline=deadline or self._seconds)
+
+    def post(
+        self, work: Callable[[Transaction], T], *, durability: Durability = Durability.ACKNOWLEDGED, deadline: float | None = None
+    ) -> asyncio.Future[T]:
+        return self._database.post(work, durability=durability, deadline=deadline or self._seconds)
 
     async def close(self) -> None:
         await self._database.close()

@@ -86,8 +86,14 @@ class _Request(Generic[T]):
         self.value: T
         self.error: Exception | None = None
 
+    def end(self) -> None:
+        """Let no clock run any more."""
+        if self.timer is not None:
+            self.timer.cancel()
+
     def deliver(self) -> None:
         """Tell the one who waits, if it still does; runs on its own loop."""
+        self.end()
         if self.future.done():
             return
         if self.error is None:
@@ -113,6 +119,18 @@ class Writer:
 
     async def write(self, work: Callable[[Transaction], T], durability: Durability, deadline: float) -> T:
         """What `work` returned, once it is as durable as was asked."""
+        request = self._ask(work, durability, deadline)
+        try:
+            return await request.future
+        finally:
+            request.end()
+            self._step(request, _State.WITHDRAWN)
+
+    def post(self, work: Callable[[Transaction], T], durability: Durability, deadline: float) -> asyncio.Future[T]:
+        """The same for work that is done even if nobody waits for it."""
+        return self._ask(work, durability, deadline).future
+
+    def _ask(self, work: Callable[[Transaction], T], durability: Durability, deadline: float) -> _Request[T]:
         if self._closing:
             raise Busy("the database is being closed", hint="Try again when the server is back.")
         loop = asyncio.get_running_loop()
@@ -121,11 +139,7 @@ class Writer:
         # Not at once: everything that is asked for in this turn of the loop then meets in one group.
         loop.call_soon(self._wake.set)
         request.timer = loop.call_later(deadline, self._out_of_time, request)
-        try:
-            return await request.future
-        finally:
-            request.timer.cancel()
-            self._step(request, _State.WITHDRAWN)
+        return request
 
     async def close(self) -> None:
         """Run what is queued, then end the thread."""

@@ -4,6 +4,7 @@ A line is one `write` to a file opened with O_APPEND, so lines never mix.
 What a full disk or a power cut left of a line is ended by the next one.
 """
 
+import asyncio
 import errno
 import fcntl
 import os
@@ -32,11 +33,11 @@ async def append(place: Place, line: bytes) -> None:
     await append_lines(place, [line])
 
 
-async def append_lines(place: Place, lines: Sequence[bytes]) -> None:
-    """Add several lines, as `append` adds one."""
+def append_lines(place: Place, lines: Sequence[bytes]) -> asyncio.Future[None]:
+    """Add several lines, as `append` adds one; it is done even if nobody waits for it."""
     if any(b"\n" in line for line in lines):
         raise ValueError("a line has no newline in it")
-    await place.mount.pool.run(_append, place, b"\n".join(lines))
+    return place.mount.pool.start(_append, place, b"\n".join(lines))
 
 
 async def check_appendable(place: Place) -> None:

@@ -12,20 +12,19 @@ class LineLog:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
-        self._writing: asyncio.Task[None] | None = None
+        self._writing: asyncio.Future[None] | None = None
 
-    async def add(self, line: bytes) -> None:
-        """Add a line, which has no newline in it, and return when it is written.
+    def add(self, line: bytes) -> asyncio.Future[None]:
+        """Add a line, which has no newline in it; the future is done when it is written.
 
-        Raises:
-            NoSpace, AccessDenied, Outside: As the names say.
+        The line is on its way, whether or not somebody waits for it. What
+        went wrong is in the future: NoSpace, AccessDenied, Outside.
         """
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((line, written))
         if self._writing is None:
-            self._writing = asyncio.create_task(self._write())
-        # The line is on its way, whether or not somebody still waits for it.
-        await asyncio.shield(written)
+            self._write()
+        return written
 
     async def check(self) -> None:
         """Make sure that a line could be added.
@@ -39,21 +38,25 @@ class LineLog:
         """Wait until every line is written."""
         while self._writing is not None:
             await asyncio.wait({self._writing})
+            # The callback comes after those who wait.
+            await asyncio.sleep(0)
 
-    async def _write(self) -> None:
-        while self._waiting:
-            batch, self._waiting = self._waiting, []
-            error: Exception | None = None
-            try:
-                await append_lines(self._place, [line for line, _ in batch])
-            # Whatever it was belongs to those who wait, not to this task.
-            except Exception as raised:  # noqa: BLE001
-                error = raised
-            for _, written in batch:
-                if error is None:
-                    written.set_result(None)
-                else:
-                    written.set_exception(error)
-                    # Whoever was cancelled does not look at it any more.
-                    written.exception()
+    def _write(self) -> None:
+        batch, self._waiting = self._waiting, []
+        self._writing = append_lines(self._place, [line for line, _ in batch])
+        self._writing.add_done_callback(lambda writing: self._written(writing, batch))
+
+    def _written(self, writing: asyncio.Future[None], batch: list[tuple[bytes, asyncio.Future[None]]]) -> None:
+        error = writing.exception()
+        for _, written in batch:
+            if written.done():
+                continue
+            if error is None:
+                written.set_result(None)
+            else:
+                written.set_exception(error)
+                # Whoever was cancelled does not look at it any more.
+                written.exception()
         self._writing = None
+        if self._waiting:
+            self._write()
