@@ -17,7 +17,7 @@ from .contents import Content
 from .database import Database, Transaction
 from .files import DOCUMENT, FOLDER, File
 from .leases import Lease, check_held
-from .versions import SETTLED, Origin, Version
+from .versions import PENDING, SETTLED, Origin, Version
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,17 @@ async def begin_all(
     changes: Sequence[tuple[Change, Origin]],
     *,
     entry: audit.Entry | None = None,
+    state: str = PENDING,
 ) -> list[Begun]:
-    """Promise several changes at once, all or none. Keys, where there are any, differ."""
+    """Promise several changes at once, all or none. Keys, where there are any, differ.
+
+    With `state` settled they are no promises: whoever asks has made sure
+    in another way that they come true.
+    """
 
     def work(transaction: Transaction) -> list[Begun]:
         check_held(transaction, lease)
-        begun = [_Promise(transaction, lease, origin).of(change) for change, origin in changes]
+        begun = [_Promise(transaction, lease, origin, state).of(change) for change, origin in changes]
         if entry is not None:
             audit.put(transaction, entry)
         return begun
@@ -73,6 +78,7 @@ class _Promise:
     transaction: Transaction
     lease: Lease
     origin: Origin
+    state: str = PENDING
 
     def of(self, change: Change) -> Begun:
         version = self._made_before(change) or self._make(change)
@@ -131,8 +137,10 @@ class _Promise:
             kind=change.kind,
             body=change.content,
             before_path=change.path if file.version_id or there else None,
+            state=self.state,
             mode=change.mode,
             inode=change.inode,
+            folders_made=change.folders_made,
         )
 
     def _make_folder(self, change: MakeFolder) -> Version:
@@ -140,7 +148,17 @@ class _Promise:
         file = there or self._add(change.mount, change.path, FOLDER)
         before_path = change.path if there else None
         return versions.add(
-            self.transaction, self.lease, file, self.origin, kind="mkdir", body=None, before_path=before_path, inode=change.inode
+            self.transaction,
+            self.lease,
+            file,
+            self.origin,
+            kind="mkdir",
+            body=None,
+            before_path=before_path,
+            state=self.state,
+            mode=change.mode,
+            inode=change.inode,
+            folders_made=change.folders_made,
         )
 
     def _move(self, change: Move) -> Version:
@@ -161,14 +179,25 @@ class _Promise:
             kind="move",
             body=file,
             before_path=change.source,
+            state=self.state,
             inode=change.inode,
+            folders_made=change.folders_made,
         )
 
     def _remove(self, change: Remove) -> Version:
         file = self._known(change, change.path)
         files.retire(self.transaction, self.lease, file)
         return versions.add(
-            self.transaction, self.lease, file, self.origin, kind="remove", body=file, before_path=change.path, inode=change.inode
+            self.transaction,
+            self.lease,
+            file,
+            self.origin,
+            kind="remove",
+            body=file,
+            before_path=change.path,
+            state=self.state,
+            mode=change.mode,
+            inode=change.inode,
         )
 
     def _undelete(self, change: Undelete) -> Version:
@@ -178,13 +207,24 @@ class _Promise:
         if files.active(self.transaction, self.lease, file.mount, file.path) is not None:
             raise _taken(file.path)
         files.place_at(self.transaction, self.lease, file, file.path)
-        return versions.add(self.transaction, self.lease, file, self.origin, kind="undelete", body=file, before_path=None)
+        return versions.add(
+            self.transaction,
+            self.lease,
+            file,
+            self.origin,
+            kind="undelete",
+            body=file,
+            before_path=None,
+            state=self.state,
+            mode=change.mode,
+            folders_made=change.folders_made,
+        )
 
     def _import(self, change: Import) -> Version:
         folder = change.found is None
         there = self._active(change.mount, change.path, folder=folder)
         file = there or self._add(change.mount, change.path, change.file_type or (FOLDER if folder else DOCUMENT))
-        return self._imported(file, change.found)
+        return self._imported(file, change.found, mode=change.mode)
 
     def _lose(self, change: Lose) -> Version:
         file = files.active(self.transaction, self.lease, change.mount, change.path)
@@ -226,13 +266,13 @@ class _Promise:
         self._imported(file, found)
         return self._file(file.id)
 
-    def _imported(self, file: File, found: Content | None) -> Version:
+    def _imported(self, file: File, found: Content | None, *, mode: int | None = None) -> Version:
         if found is not None:
             contents.put(self.transaction, found)
         # Nobody of ours made it, so neither author nor key belong to it; the call that met it does.
         met = Origin(session_id=self.origin.session_id, call_id=self.origin.call_id)
         kind = "external" if file.version_id else "baseline"
-        return versions.add(self.transaction, self.lease, file, met, kind=kind, state=SETTLED, body=found, before_path=file.path)
+        return versions.add(self.transaction, self.lease, file, met, kind=kind, state=SETTLED, body=found, before_path=file.path, mode=mode)
 
 
 def _taken(path: str) -> Exists:

@@ -2,7 +2,8 @@
 
 `found` is what is on the disk when that is not what the store has as
 the newest version: it is recorded first, so that it can be brought back.
-`inode` is whatever helps the recovery to find the thing again.
+`inode` is whatever helps the recovery to find the thing again, and
+`folders_made` how many folders above it came into being with it.
 """
 
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ class Write:
     found: Content | None = None
     mode: int | None = None
     inode: str = ""
+    folders_made: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,9 @@ class MakeFolder:
 
     path: str
     mount: str = PROJECT
+    mode: int | None = None
     inode: str = ""
+    folders_made: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,16 +62,18 @@ class Move:
     replace: bool = False
     found: Content | None = None
     inode: str = ""
+    folders_made: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Remove:
-    """A file or an empty folder goes. A removed file keeps its versions."""
+    """A file or an empty folder goes. A removed file keeps its versions, and the last one the mode that it had."""
 
     path: str
     mount: str = PROJECT
     is_folder: bool = False
     found: Content | None = None
+    mode: int | None = None
     inode: str = ""
 
 
@@ -76,6 +82,8 @@ class Undelete:
     """A removed file comes back to where it was."""
 
     file_id: str
+    mode: int | None = None
+    folders_made: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +97,7 @@ class Import:
     found: Content | None
     mount: str = PROJECT
     file_type: str | None = None
+    mode: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,7 @@ class Version:
 
     `hash` and `size` are those of the file by this version; a removed file
     keeps those of its last content. `before_path` is None when the file
-    was not there before.
+    was not there before, `folders_made` how many folders above it were not.
     """
 
     id: str
@@ -65,11 +65,12 @@ class Version:
     key: str | None
     epoch: int
     created_at: int
+    folders_made: int = 0
 
 
 _COLUMNS = (
     "id, workspace_id, file_id, branch, number, kind, state, mount, path, before_path, content_kind, hash, size, mode, inode,"
-    " author, session_id, call_id, key, epoch, created_at"
+    " author, session_id, call_id, key, epoch, created_at, folders_made"
 )
 _VERSION = f"SELECT {_COLUMNS} FROM versions"
 _INSERT = insert("versions", _COLUMNS)
@@ -103,6 +104,15 @@ async def of_session(database: Database, workspace_id: str, session_id: str, *, 
     rows = await database.scan(
         f"{_VERSION} WHERE workspace_id = :workspace_id AND session_id = :session_id AND id > :after ORDER BY id LIMIT :limit",
         {"workspace_id": workspace_id, "session_id": session_id, "after": after, "limit": limit},
+    )
+    return [Version(*row) for row in rows]
+
+
+async def of_call(database: Database, workspace_id: str, call_id: str, *, after: str = "", limit: int = 1_000) -> list[Version]:
+    """What a call changed, in order; `after` is the id that the page before ended with."""
+    rows = await database.scan(
+        f"{_VERSION} WHERE workspace_id = :workspace_id AND call_id = :call_id AND id > :after ORDER BY id LIMIT :limit",
+        {"workspace_id": workspace_id, "call_id": call_id, "after": after, "limit": limit},
     )
     return [Version(*row) for row in rows]
 
@@ -184,6 +194,7 @@ def add(
     state: str = PENDING,
     mode: int | None = None,
     inode: str = "",
+    folders_made: int = 0,
 ) -> Version:
     """The next version of a file, which is its head from now on."""
     row = transaction.row("SELECT COALESCE(max(number), 0) FROM versions WHERE file_id = :id AND branch = 'main'", {"id": changed.id})
@@ -210,6 +221,7 @@ def add(
         key=origin.key,
         epoch=lease.epoch,
         created_at=now(),
+        folders_made=folders_made,
     )
     transaction.run(_INSERT, vars(made))
     _set_head(transaction, made)

@@ -164,7 +164,7 @@ class _Promise:
 
     async def made(self) -> store.Change:
         if self.receipt.undeletes is not None:
-            return store.Undelete(file_id=self.receipt.undeletes)
+            return store.Undelete(file_id=self.receipt.undeletes, folders_made=self._folders_made)
         match self.change.verb:
             case Verb.WRITE:
                 return await self._write()
@@ -173,7 +173,9 @@ class _Promise:
             case Verb.TOUCH:
                 return store.Import(path=self.change.place.path, mount=self._mount, found=await self.found())
             case Verb.MKDIR:
-                return store.MakeFolder(path=self.change.place.path, mount=self._mount, inode=number_of(self.change.after))
+                return store.MakeFolder(
+                    path=self.change.place.path, mount=self._mount, inode=number_of(self.change.after), folders_made=self._folders_made
+                )
             case Verb.MOVE:
                 return await self._move()
             case Verb.REMOVE:
@@ -182,8 +184,13 @@ class _Promise:
                     mount=self._mount,
                     is_folder=_is_folder(self.change.before),
                     found=await self.found(),
+                    mode=self.change.before.mode if self.change.before else None,
                     inode=number_of(self.change.before),
                 )
+
+    @property
+    def _folders_made(self) -> int:
+        return len(self.change.folders)
 
     @property
     def _mount(self) -> str:
@@ -204,6 +211,7 @@ class _Promise:
             found=await self.found(),
             mode=after.mode,
             inode=number_of(after),
+            folders_made=self._folders_made,
         )
 
     async def _move(self) -> store.Move:
@@ -220,6 +228,7 @@ class _Promise:
             replace=True,
             found=await self.found(),
             inode=number_of(self.change.before),
+            folders_made=self._folders_made,
         )
 
     async def found(self) -> Content | None:
