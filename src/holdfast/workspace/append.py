@@ -4,12 +4,10 @@ A line is one `write` to a file opened with O_APPEND, so lines never mix.
 What a full disk or a power cut left of a line is ended by the next one.
 """
 
-import asyncio
 import errno
 import fcntl
 import os
 import time
-from collections.abc import Sequence
 from typing import Final
 
 from .faults import told
@@ -24,20 +22,67 @@ _PAUSE_SECONDS: Final = 0.0005
 _AS_LOG: Final = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
 
 
+class Tail:
+    """The end of one log, which stays open from line to line. One thread at a time adds to it."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._folder = self._log = -1
+        self._about: os.stat_result | None = None
+
+    def append(self, line: bytes) -> None:
+        """Add a line, or several; the file is made when it is missing, with its folders.
+
+        Raises:
+            NoSpace, AccessDenied, IsDirectory, SpecialFile, Outside: As the names say.
+        """
+        try:
+            with told(self._place):
+                if not self._is_there():
+                    self.close()
+                    self._open()
+                _write(self._log, line)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give the descriptors back; the next line opens the log anew."""
+        for descriptor in (self._folder, self._log):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._folder = self._log = -1
+
+    def _is_there(self) -> bool:
+        """Whether the open file is still the one of that name."""
+        if self._log < 0 or self._about is None:
+            return False
+        try:
+            named = os.stat(self._place.name, dir_fd=self._folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return os.path.samestat(named, self._about)
+
+    def _open(self) -> None:
+        with folder_of(self._place, make=True) as folder:
+            self._log = _open(self._place, folder)
+            self._folder = os.dup(folder.descriptor)
+        self._about = os.fstat(self._log)
+
+
 async def append(place: Place, line: bytes) -> None:
     """Add a line, which has no newline in it, to a file that is made when it is missing, with its folders.
 
     Raises:
         NoSpace, AccessDenied, IsDirectory, SpecialFile, Outside: As the names say.
     """
-    await append_lines(place, [line])
-
-
-def append_lines(place: Place, lines: Sequence[bytes]) -> asyncio.Future[None]:
-    """Add several lines, as `append` adds one; it is done even if nobody waits for it."""
-    if any(b"\n" in line for line in lines):
+    if b"\n" in line:
         raise ValueError("a line has no newline in it")
-    return place.mount.pool.start(_append, place, b"\n".join(lines))
+    tail = Tail(place)
+    try:
+        await place.mount.pool.run(tail.append, line)
+    finally:
+        tail.close()
 
 
 async def check_appendable(place: Place) -> None:
@@ -52,15 +97,6 @@ async def check_appendable(place: Place) -> None:
 def _check(place: Place) -> None:
     with told(place), folder_of(place, make=True) as folder:
         os.close(_open(place, folder))
-
-
-def _append(place: Place, line: bytes) -> None:
-    with told(place), folder_of(place, make=True) as folder:
-        log = _open(place, folder)
-        try:
-            _write(log, line)
-        finally:
-            os.close(log)
 
 
 def _open(place: Place, folder: Folder) -> int:
@@ -88,10 +124,14 @@ def _open_existing(place: Place, folder: Folder) -> int:
 
 def _write(log: int, line: bytes) -> None:
     # A line that is just being written looks like one that was cut short, so it is waited for.
-    torn = _locked(log) and _is_torn(log)
-    whole = (b"\n" if torn else b"") + line + b"\n"
-    if os.write(log, whole) < len(whole):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    locked = _locked(log)
+    try:
+        whole = (b"\n" if locked and _is_torn(log) else b"") + line + b"\n"
+        if os.write(log, whole) < len(whole):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        if locked:
+            fcntl.flock(log, fcntl.LOCK_UN)
 
 
 def _is_torn(log: int) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from .append import append_lines, check_appendable
+from .append import Tail, check_appendable
 from .place import Place
 
 
@@ -11,6 +11,7 @@ class LineLog:
 
     def __init__(self, place: Place) -> None:
         self._place = place
+        self._tail = Tail(place)
         self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
         self._writing: asyncio.Future[None] | None = None
 
@@ -20,6 +21,8 @@ class LineLog:
         The line is on its way, whether or not somebody waits for it. What
         went wrong is in the future: NoSpace, AccessDenied, Outside.
         """
+        if b"\n" in line:
+            raise ValueError("a line has no newline in it")
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((line, written))
         if self._writing is None:
@@ -35,15 +38,16 @@ class LineLog:
         await check_appendable(self._place)
 
     async def finish(self) -> None:
-        """Wait until every line is written."""
+        """Wait until every line is written, and close the file."""
         while self._writing is not None:
             await asyncio.wait({self._writing})
             # The callback comes after those who wait.
             await asyncio.sleep(0)
+        self._tail.close()
 
     def _write(self) -> None:
         batch, self._waiting = self._waiting, []
-        self._writing = append_lines(self._place, [line for line, _ in batch])
+        self._writing = self._place.mount.pool.start(self._tail.append, b"\n".join(line for line, _ in batch))
         self._writing.add_done_callback(lambda writing: self._written(writing, batch))
 
     def _written(self, writing: asyncio.Future[None], batch: list[tuple[bytes, asyncio.Future[None]]]) -> None:
