@@ -1,0 +1,87 @@
+"""The programs that a command is started through, each of which becomes the next."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .hands import Hands
+from .settings import CommandLimits
+
+CLEAN = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
+NEEDED = {"bwrap": "bubblewrap", "unshare": "util-linux", "setpriv": "util-linux", "mount": "mount", "sh": "dash"}
+
+# Where the mounts of a layer are made. `volatile`: a layer is made durable when it is kept, and not by syncing the whole disk at its end.
+_LAYERED = """read go || exit 125
+exec </dev/null
+while [ "$1" != -- ]; do
+  cd "$1" && mount -i -t overlay -o userxattr,volatile,lowerdir=lower,upperdir=upper,workdir=work overlay seen || exit 125
+  shift
+done
+shift
+cd / && exec "$@"
+"""
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Where the programs of the chain are."""
+
+    bwrap: str
+    unshare: str
+    setpriv: str
+    sh: str
+
+
+def missing_packages() -> list[str]:
+    """The packages of what cannot be found, each once."""
+    lacks = [package for name, package in NEEDED.items() if shutil.which(name, path=CLEAN["PATH"]) is None]
+    return list(dict.fromkeys(lacks))
+
+
+def find_programs() -> Programs:
+    """The programs, none of which may be missing; what a person has on their PATH does not count."""
+    found = {name: shutil.which(name, path=CLEAN["PATH"]) or name for name in ("bwrap", "unshare", "setpriv", "sh")}
+    return Programs(**found)
+
+
+def confined(
+    programs: Programs, hands: Hands, folders: Sequence[str], descriptors: tuple[int, int, int], inner: Sequence[str]
+) -> list[str]:
+    """The words that run `inner` in bubblewrap, with the layers in `folders` mounted.
+
+    The descriptors are bubblewrap's own words, its filter and its status.
+    """
+    options, seccomp, status = (str(descriptor) for descriptor in descriptors)
+    return [
+        *dropping(programs, hands),
+        *(programs.unshare, "--user", "--map-root-user", "--mount", "--propagation", "unchanged"),
+        *(programs.sh, "-c", _LAYERED, "holdfast", *folders, "--"),
+        *(programs.bwrap, "--args", options, "--seccomp", seccomp, "--json-status-fd", status, "--", *inner),
+    ]
+
+
+def dropping(programs: Programs, hands: Hands) -> list[str]:
+    """The words that make a root server's command somebody else's."""
+    if not hands.dropped:
+        return []
+    return [programs.setpriv, "--reuid", str(hands.uid), "--regid", str(hands.gid), "--clear-groups", "--"]
+
+
+def limited(limits: CommandLimits, script: str, *, wait: bool = False) -> list[str]:
+    """The words that run a script under limits. What runs them is the first process, and leaves as the script does.
+
+    It sets the limits inside the namespace, where the number of processes
+    is counted afresh. Its own complaints are nobody's business; those of
+    the script go where its output goes.
+    """
+    settings = (
+        "exec 2>/dev/null",
+        "ulimit -c 0",
+        f"ulimit -d {limits.memory_bytes // 1024}",
+        f"ulimit -f {limits.file_bytes // 512}",
+        f"ulimit -n {limits.open_files}",
+        f"ulimit -t {limits.cpu_seconds}",
+        f"ulimit -u {limits.processes} || ulimit -p {limits.processes}",
+    )
+    lines = ["read go || exit 125", "exec </dev/null"] if wait else []
+    return ["/bin/sh", "-c", "\n".join([*lines, *settings, 'sh -c "$1" 2>&1', "exit $?"]), "sh", script]

@@ -1,0 +1,145 @@
+"""One command from its start to the end of its last process."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.vocabulary.errors import Broken, NotFound
+
+from .cgroup import Group
+from .command import Finished, Tier
+from .guard import Guard
+from .hub import Hub, Start
+from .output import Output
+from .process import Process
+from .settings import CommandLimits
+
+_SIGNALLED = range(129, 129 + 64)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be started, and within which bounds.
+
+    `status` is the pipe, its two ends, on which bubblewrap tells about a
+    confined command. `clean` is called when the command has left, and
+    ends what has got away from it.
+    """
+
+    words: Sequence[str]
+    env: Mapping[str, str]
+    cwd: str
+    keep: Sequence[int]
+    status: tuple[int, int] | None
+    seconds: float
+    output: Path | None
+    limits: CommandLimits
+    written: Sequence[tuple[Path, int]]
+    group: Group
+    clean: Callable[[int], None]
+    tier: Tier
+
+
+async def run_job(hub: Hub, job: Job, show: Callable[[bytes], None]) -> Finished:
+    """Run to the end. Who cancels this is kept waiting until every process is gone."""
+    stop: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    running = asyncio.ensure_future(_run(hub, job, show, stop))
+    cancelled: asyncio.CancelledError | None = None
+    while not running.done():
+        try:
+            await asyncio.wait([running])
+        except asyncio.CancelledError as error:
+            cancelled = error
+            if not stop.done():
+                stop.set_result(None)
+    if cancelled is not None:
+        _ = running.cancelled() or running.exception()  # looked at, so that nobody is told of it
+        raise cancelled
+    return running.result()
+
+
+async def _run(hub: Hub, job: Job, show: Callable[[bytes], None], stop: "asyncio.Future[None]") -> Finished:
+    with ExitStack() as undo:
+        complaints = os.memfd_create("complaints", os.MFD_CLOEXEC)
+        undo.callback(os.close, complaints)
+        process, output = await _start(hub, job, show, complaints)
+        undo.callback(process.close)
+        began = time.monotonic()
+        guard = Guard(process, job.limits, job.written)
+        watching = asyncio.ensure_future(guard.watch())
+        try:
+            reason = await _reason_to_end(process, output, watching, stop, job.seconds)
+        finally:
+            watching.cancel()
+            await process.end()
+            seconds = time.monotonic() - began
+            await asyncio.to_thread(_clean, job, process.pid)
+            await output.close()
+        if not reason and job.status is not None and not process.began():
+            raise _failed(os.pread(complaints, 4096, 0).decode(errors="replace"))
+        if not reason and process.exit_code != 0 and job.group.ran_out_of_memory():
+            reason = "memory"
+        code = process.exit_code if process.exit_code >= 0 else 128 - process.exit_code
+        peak = max(guard.peak_bytes, process.max_rss_bytes) or job.group.peak_bytes()
+        job.group.remove()
+    return Finished(
+        exit_code=code,
+        signal=code - 128 if code in _SIGNALLED else 0,
+        reason=reason,
+        seconds=seconds,
+        peak_memory_bytes=peak,
+        head=output.head,
+        total_bytes=output.total_bytes,
+        output_capped=output.capped,
+        tier=job.tier,
+    )
+
+
+async def _start(hub: Hub, job: Job, show: Callable[[bytes], None], complaints: int) -> tuple[Process, Output]:
+    pipe, into = os.pipe()
+    start = Start(job.words, into, complaints, [*job.keep, *([job.status[1]] if job.status else [])], job.env, job.cwd, job.group)
+    try:
+        popen = await asyncio.wrap_future(hub.start(start))
+    except BaseException:
+        os.close(pipe)
+        if job.status:
+            os.close(job.status[0])
+        raise
+    finally:
+        os.close(into)
+        if job.status:
+            os.close(job.status[1])
+    if job.status:
+        os.set_blocking(job.status[0], False)
+    return Process(popen, job.status[0] if job.status else None), Output(pipe, job.output, job.limits, show)
+
+
+async def _reason_to_end(
+    process: Process, output: Output, watching: "asyncio.Task[str]", stop: "asyncio.Future[None]", seconds: float
+) -> str:
+    """Wait for what comes first: the end, somebody who no longer wants it, the time, a limit."""
+    await asyncio.wait([process.exited, stop, watching, output.flooded], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    if process.exited.done():
+        return ""
+    if stop.done():
+        return "cancelled"
+    if watching.done():
+        return watching.result()
+    return "output" if output.flooded.done() else "timeout"
+
+
+def _clean(job: Job, pid: int) -> None:
+    with suppress(OSError):
+        job.clean(pid)
+
+
+def _failed(complaint: str) -> Exception:
+    """What kept the command from starting, in the words of whoever it was."""
+    said = complaint.strip().splitlines()[-1] if complaint.strip() else "it said nothing"
+    if "chdir" in said:
+        return NotFound("The folder that the command should run in is not there", hint="Check the path, or make the folder first.")
+    return Broken(f"The command was not run, because it could not be confined: {said}", hint="See what `holdfast doctor` says.")

@@ -1,0 +1,139 @@
+"""A command under way, and how it is ended with all that it has started."""
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import subprocess
+from contextlib import suppress
+
+_STEP_SECONDS = 0.005
+
+
+class Process:
+    """The program that was started, watched by the loop that this is made on.
+
+    With `status`, bubblewrap's pipe, it stands for a whole process
+    namespace: the program leaves only when every process in it is gone.
+    """
+
+    def __init__(self, popen: subprocess.Popen[bytes], status: int | None) -> None:
+        self._popen = popen
+        self._status = status
+        self._said = b""
+        self._loop = asyncio.get_running_loop()
+        self._pidfd = os.pidfd_open(popen.pid)
+        self._exited = self._loop.create_future()
+        self.max_rss_bytes = 0
+        self._loop.add_reader(self._pidfd, self._reap)
+
+    @property
+    def pid(self) -> int:
+        """The number of the program that was started."""
+        return self._popen.pid
+
+    @property
+    def exit_code(self) -> int:
+        """With which it left, or less than 0 for the signal that ended it."""
+        return self._popen.returncode
+
+    @property
+    def exited(self) -> "asyncio.Future[None]":
+        """Done when it is gone."""
+        return self._exited
+
+    def first(self) -> int | None:
+        """The first process of the namespace; None before there is one, and when it is gone."""
+        pid = self._told("child-pid")
+        return pid if pid is not None and _parent(pid) == self._popen.pid else None
+
+    def began(self) -> bool:
+        """Whether the command itself was started, and not only what should confine it."""
+        return self._told("exit-code") is not None
+
+    async def end(self) -> None:
+        """Kill it and wait until it is gone. Who cancels this leaves it alive."""
+        while not self._exited.done():
+            self._kill()
+            await asyncio.wait([self._exited], timeout=_STEP_SECONDS)
+
+    def close(self) -> None:
+        """Give the descriptors back. It must be gone."""
+        if self._status is not None:
+            os.close(self._status)
+            self._status = None
+
+    def _kill(self) -> None:
+        """The first process takes its namespace with it; the program then sees that, and leaves last."""
+        first = self.first()
+        if first is not None:
+            with suppress(ProcessLookupError):
+                os.kill(first, signal.SIGKILL)
+        elif self._status is None or self._told("child-pid") is None:
+            # Not yet confined. bubblewrap ends what it has just started, because its own end is a signal to it.
+            self._kill_group()
+
+    def _kill_group(self) -> None:
+        if self._status is not None and self._is_about_to_tell():
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(self._popen.pid, signal.SIGKILL)
+
+    def _is_about_to_tell(self) -> bool:
+        """Whether the program is bubblewrap already, which may have a child that we do not know of."""
+        try:
+            with open(f"/proc/{self._popen.pid}/comm") as file:
+                return file.read().strip() == "bwrap"
+        except OSError:
+            return False
+
+    def _told(self, name: str) -> int | None:
+        """What bubblewrap has said: one JSON document after another."""
+        if self._status is not None:
+            with suppress(BlockingIOError):
+                while chunk := os.read(self._status, 4096):
+                    self._said += chunk
+        for line in self._said.splitlines():
+            with suppress(ValueError):
+                said = json.loads(line)
+                if name in said:
+                    return int(said[name])
+        return None
+
+    def _reap(self) -> None:
+        pid, status, usage = os.wait4(self._popen.pid, os.WNOHANG)
+        if pid == 0:
+            return
+        self._popen.returncode = os.waitstatus_to_exitcode(status)
+        self.max_rss_bytes = _genuine(usage)
+        self._told("exit-code")
+        self._loop.remove_reader(self._pidfd)
+        os.close(self._pidfd)
+        if not self._exited.done():
+            self._exited.set_result(None)
+
+
+def tree(pid: int) -> list[int]:
+    """A process and its descendants."""
+    found = [pid]
+    for one in found:
+        with suppress(OSError):
+            for task in os.listdir(f"/proc/{one}/task"):
+                with open(f"/proc/{one}/task/{task}/children") as file:
+                    found.extend(int(child) for child in file.read().split())
+    return found
+
+
+def _parent(pid: int) -> int | None:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _genuine(usage: resource.struct_rusage) -> int:
+    """The most memory that one process had; 0 when it cannot be told from ours, which the kernel counts until the first exec."""
+    ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return usage.ru_maxrss * 1024 if usage.ru_maxrss > ours else 0
