@@ -144,34 +144,49 @@ class _Summary:
     def _nest(self, value: Mapping[object, object] | Sequence[object], name: str, depth: int) -> Json:
         if depth >= _MAX_DEPTH:
             return {"more": len(value)}
-        is_object = isinstance(value, Mapping)
-        pairs = (
-            [(str(key), each) for key, each in islice(value.items(), _MAX_ITEMS)]
-            if is_object
-            else [(name, each) for each in value[:_MAX_ITEMS]]
-        )
-        shown: list[tuple[str, Json]] = []
-        for key, each in pairs:
+        if isinstance(value, Mapping):
+            fields: dict[str, Json] = {}
+            for key, each in islice(value.items(), _MAX_ITEMS):
+                if self.left <= 0:
+                    break
+                said = str(key)
+                self.left -= 16 + min(len(said), _MAX_NAME)
+                fields[_shortened_name(said)] = self.of(each, said, depth + 1)
+            if more := len(value) - len(fields):
+                fields["more"] = more
+            return fields
+        shown: list[Json] = []
+        for each in value[:_MAX_ITEMS]:
             if self.left <= 0:
                 break
-            self.left -= 16 + (min(len(key), _MAX_NAME) if is_object else 0)
-            shown.append((_shortened_name(key), self.of(each, key, depth + 1)))
-        more = len(value) - len(shown)
-        if is_object:
-            return {**dict(shown), **({"more": more} if more else {})}
-        return [each for _, each in shown] + ([{"more": more}] if more else [])
+            self.left -= 16
+            shown.append(self.of(each, name, depth + 1))
+        if more := len(value) - len(shown):
+            shown.append({"more": more})
+        return shown
 
     def _text(self, value: str, name: str) -> Json:
-        if _SECRET_NAME.search(name):
+        spelled = _spelled(name)
+        if spelled is None:
             return _HIDDEN
+        is_content = spelled in self.contents
+        # Most texts are short, and then there is nothing to count.
+        if not is_content and 4 * len(value) <= self.preview_bytes:
+            self.left -= len(value)
+            return masked(value) if value.isascii() else _shortened(value, self.preview_bytes)
         data = value.encode(errors="replace")
-        is_content = plain_name(name) in self.contents
         # Never the whole: of short contents at most the first half.
         shown = _shortened(value, min(self.preview_bytes, len(data) // 2) if is_content else self.preview_bytes)
         self.left -= len(shown)
         if not is_content and len(data) <= self.preview_bytes:
             return shown
         return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "preview": shown}
+
+
+@lru_cache(1024)
+def _spelled(name: str) -> str | None:
+    """The name of a field as `plain_name` has it, None when it is that of a secret; there are few, and they come again in every record."""
+    return None if _SECRET_NAME.search(name) else plain_name(name)
 
 
 def masked(text: str) -> str:
@@ -196,7 +211,7 @@ def _shortened(text: str, max_bytes: int) -> str:
 
 @lru_cache(1024)
 def _shortened_name(name: str) -> str:
-    """The name of a field; there are few, and they come again in every record."""
+    """The name of a field, as it is shown."""
     return _shortened(name, _MAX_NAME)
 
 

@@ -75,7 +75,6 @@ class Directories:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[int, int], tuple[int, int, Names]] = OrderedDict()
         self.size = 0
-        self._good: dict[int, bool] = {}
 
     def names(self, descriptor: int, *, wait: bool = True) -> Names:
         """The names in an open directory, from memory if it has not changed.
@@ -92,18 +91,9 @@ class Directories:
             return kept[2]
         started = time.time_ns()
         names = _read(descriptor, wait=wait)
-        if self._is_lasting(descriptor, about, started):
+        if is_lasting(descriptor, about, started):
             self._keep(key, about, names)
         return names
-
-    def _is_lasting(self, descriptor: int, about: os.stat_result, started: int) -> bool:
-        # Where times are told in whole seconds, a change within this one would not show.
-        if started - about.st_ctime_ns < _SETTLED_NS or about.st_ctime_ns % _SECOND_NS == 0:
-            return False
-        good = self._good.get(about.st_dev)
-        if good is None:
-            good = self._good[about.st_dev] = _file_system(descriptor) in _GOOD
-        return good
 
     def _keep(self, key: tuple[int, int], about: os.stat_result, names: Names) -> None:
         with self._lock:
@@ -113,6 +103,20 @@ class Directories:
             while self.size > MAX_KEPT_NAMES:
                 _, (_, _, oldest) = self._kept.popitem(last=False)
                 self.size -= 1 + len(oldest)
+
+
+def is_lasting(descriptor: int, about: os.stat_result, started: int) -> bool:
+    """Whether a later change would show in the times of what was read from `started` on, in nanoseconds."""
+    # Where times are told in whole seconds, a change within this one would not show.
+    if started - about.st_ctime_ns < _SETTLED_NS or about.st_ctime_ns % _SECOND_NS == 0:
+        return False
+    good = _is_good.get(about.st_dev)
+    if good is None:
+        good = _is_good[about.st_dev] = _file_system(descriptor) in _GOOD
+    return good
+
+
+_is_good: dict[int, bool] = {}
 
 
 def _read(descriptor: int, *, wait: bool) -> Names:

@@ -8,6 +8,7 @@ from holdfast.vocabulary.errors import AccessDenied, NotDirectory, NotFound
 
 from .directories import Directories
 from .pool import Pool
+from .recent import Recent
 from .spawner import Spawner
 from .survey import Surveys
 
@@ -34,6 +35,7 @@ class Mount:
         self.directories = Directories()
         self.spawner = Spawner(name, self.descriptor)
         self.surveys = Surveys()
+        self.recent = Recent(self.descriptor)
 
     def true_root(self) -> str:
         """Where the root is now, which is not where it was opened when somebody has moved it."""

@@ -179,6 +179,8 @@ def _contents(mount: Mount, path: str, *, max_bytes: int, wait: bool = True) -> 
     `opened` does the same for a place. It is not used here because a
     small search is mostly this, and making the place would double it.
     """
+    if (recent := mount.recent.bytes_of(path)) is not None and len(recent) <= max_bytes:
+        return recent
     descriptor = -1
     try:
         seen = open_beneath(mount.descriptor, path, os.O_PATH, follow=False, cached=not wait)
@@ -191,7 +193,9 @@ def _contents(mount: Mount, path: str, *, max_bytes: int, wait: bool = True) -> 
             descriptor = os.open(f"/proc/self/fd/{seen}", os.O_RDONLY | os.O_CLOEXEC)
         finally:
             os.close(seen)
-        return contents(descriptor, about.st_size, wait=wait)
+        data = contents(descriptor, about.st_size, wait=wait)
+        mount.recent.keep(path, descriptor, about, data)
+        return data
     except OSError:
         return b""
     finally:
