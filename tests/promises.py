@@ -176,6 +176,41 @@ CORE = [
     }),
 ]  # fmt: skip
 
+SEARCH = [
+    *_of("000 web_search", issue=4, promises={
+        "SEARCH-1": "When SearXNG has results they are the output, and is_error is false (AC-18).",
+        "SEARCH-2": "When SearXNG is down and Brave is configured, Brave's results are given (AC-19).",
+        "SEARCH-3": "When all providers fail, is_error is true (AC-20), and the reason of each is told.",
+        "SEARCH-4": "An empty query is an error result.",
+        "SEARCH-5": "A provider without results is passed over; when all are without, that is an error result.",
+        "SEARCH-6": "An error status of a provider is a failure: with nobody else to ask, an error result.",
+        "SEARCH-7": "max_results is respected, and is 5 unless told otherwise.",
+        "SEARCH-8": "The output is a numbered list of title, address and snippet.",
+        "SEARCH-9": "metadata has provider and resultCount.",
+        "SEARCH-10": "Is safe, of category search, requires query (text) and takes max_results (integer, default 5).",
+        "SEARCH-11": "SearXNG is asked by GET {base}/search with q, format=json and the engines.",
+        "SEARCH-12": "Brave is asked by GET /res/v1/web/search with q and the key in X-Subscription-Token.",
+        "SEARCH-14": "A result has title, url, content and, when the provider gave one, a score.",
+        "SEARCH-15": "A provider is a name and a search; any other can be put in the place of ours.",
+    }),
+    *_of("001 tool events", issue=4, promises={
+        "SEARCH-16": "web_search shows its output in pieces while it runs; together they are the output.",
+    }),
+    *_of("settled: web_search", issue=4, promises={
+        "SEARCH-13": "Addresses, engines and key are settings: http://localhost:8080 and bing,duckduckgo,brave unless set; empty means none.",
+        "SEARCH-17": "A server that answers 403 is told to have JSON disabled, with what to set there.",
+        "SEARCH-23": "The core and coder profiles have web_search; over REST and the command line it answers as in Python.",
+    }),
+    *_of("ours: web_search", issue=4, promises={
+        "SEARCH-18": "A request has a deadline, slow drips included; what may pass is tried once more, and nothing more than once.",
+        "SEARCH-19": "What a server answers is read up to a limit, packed or not, and each text is shortened.",
+        "SEARCH-20": "Key and passwords reach the configured server alone: no error, log, audit entry or redirect carries them.",
+        "SEARCH-21": "Results are marked as untrusted; control characters and what no reader sees are taken out.",
+        "SEARCH-22": "Proxies of the environment are used for what is elsewhere, and not for this machine.",
+        "SEARCH-24": "Nothing of HTTP is imported before something is searched.",
+    }),
+]  # fmt: skip
+
 SIMPLE = [
     *_of("003 read_file", issue=2, promises={
         "SIMPLE-1": "read_file gives the whole text of a file, at the root or deeper, without isError.",
@@ -296,4 +331,4 @@ OURS = [
 REST = [promise for source, promises in REST_TEXTS.items() for promise in _of(source, promises, issue=3)]
 WORKSPACE = [promise for source, promises in WORKSPACE_TEXTS.items() for promise in _of(source, promises, issue=3)]
 
-PROMISES = [*FS, *CORE, *SIMPLE, *ALL_DIALECTS, *ENGINE, *OURS, *REST, *WORKSPACE]
+PROMISES = [*FS, *CORE, *SEARCH, *SIMPLE, *ALL_DIALECTS, *ENGINE, *OURS, *REST, *WORKSPACE]

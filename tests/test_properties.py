@@ -22,6 +22,7 @@ from holdfast.vocabulary.errors import HoldfastError
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Done
 from tests.desk import Desk, open_desk
+from tests.internet.site import unused_port
 from tests.promises import carries
 
 REGISTRY = Registry(find_toolsets("holdfast.toolsets"))
@@ -229,7 +230,9 @@ class Room:
 def room(folder: Path) -> Generator[Room]:
     outside = folder / "outside"
     outside.mkdir()
-    with asyncio.Runner() as runner:
+    with asyncio.Runner() as runner, pytest.MonkeyPatch.context() as monkeypatch:
+        # Whatever runs on this machine is not asked a thousand odd questions.
+        monkeypatch.setenv("HOLDFAST_SEARXNG_URL", f"http://127.0.0.1:{unused_port()}")
         open_things = AsyncExitStack()
         desk = runner.run(open_things.enter_async_context(open_desk(folder)))
         try:
