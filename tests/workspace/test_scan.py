@@ -8,7 +8,7 @@ from holdfast.workspace.kernel import WouldBlock
 from holdfast.workspace.literal import NotForUs
 from holdfast.workspace.match import Query
 from holdfast.workspace.mount import Mount
-from holdfast.workspace.scan import Allowance, is_small, scan_small
+from holdfast.workspace.scan import Allowance, Size, scan_small, size_of
 from tests.promises import carries
 from tests.workspace.looking import ALL, at, make
 
@@ -80,8 +80,8 @@ def test_very_many_matches_are_not_collected_on_the_loop_unless_few_are_wanted(m
 
 def test_a_small_tree_is_known_to_be_small(mount: Mount, root: Path) -> None:
     make(root, *(f"{number}" for number in range(here.files)))
-    assert is_small(at(mount), PLAIN, ALL, wait=True)
+    assert size_of(at(mount), PLAIN, ALL, wait=True) is Size.SMALL_ASCII
 
     make(root, "one-more")
 
-    assert not is_small(at(mount), PLAIN, ALL, wait=True)
+    assert size_of(at(mount), PLAIN, ALL, wait=True) is Size.LARGE

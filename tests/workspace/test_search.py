@@ -24,7 +24,7 @@ from tests.untested import needs
 from tests.workspace.looking import ALL, GUARDED, at, make
 
 # A pattern that ripgrep needs a while for, before it has read a single byte.
-SLOW = r"\w{300}"
+SLOW = r"[\w&&\p{L}]{300}"
 
 both = pytest.mark.parametrize("regex", [False, True], ids=["text", "regex"])
 
@@ -304,7 +304,9 @@ async def test_a_pattern_that_no_line_can_match_is_refused(mount: Mount, pattern
     assert caught.value.hint
 
 
-async def test_a_pattern_that_would_need_hundreds_of_megabytes_is_refused(mount: Mount) -> None:
+async def test_a_pattern_that_would_need_hundreds_of_megabytes_is_refused(mount: Mount, root: Path) -> None:
+    (root / "a").write_text("é")
+
     with pytest.raises(InvalidPattern, match="size limit"):
         await search(at(mount), Query(r"\w{2000}"), ALL)
 
@@ -440,3 +442,22 @@ def _command(process: int) -> bytes:
 
 def _children() -> list[int]:
     return [int(child) for task in os.listdir("/proc/self/task") for child in Path(f"/proc/self/task/{task}/children").read_text().split()]
+
+
+@pytest.mark.parametrize("pattern", [r"\d+\b", r"\w{3}", "[^a]$", "[[:upper:]]", r"\p{Lu}", r"\x41", "(?i)k", r"(?:a|\W)b", "."])
+async def test_a_pattern_finds_the_same_in_a_small_tree_whether_or_not_all_of_it_is_ascii(mount: Mount, root: Path, pattern: str) -> None:
+    (root / "a").write_text("12 Ab\nkey = A-b\n\nshort\n")
+    small = await search(at(mount), Query(pattern, case_sensitive=True), ALL)
+
+    (root / "z").write_text("é")
+
+    assert [match for match in small.matches if match.place.path == "a"] == [
+        match for match in (await search(at(mount), Query(pattern, case_sensitive=True), ALL)).matches if match.place.path == "a"
+    ]
+
+
+async def test_letters_and_digits_of_the_whole_world_are_found_in_a_small_tree(mount: Mount, root: Path) -> None:
+    (root / "a").write_text("٣\nÉté\n")
+
+    assert [match.line for match in (await search(at(mount), Query(r"^\d$"), ALL)).matches] == [1]
+    assert [match.line for match in (await search(at(mount), Query(r"^éTÉ\b", case_sensitive=False), ALL)).matches] == [2]

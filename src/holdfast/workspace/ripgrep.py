@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Awaitable
@@ -11,6 +12,7 @@ from holdfast.vocabulary.errors import Broken, HoldfastError, InvalidPattern
 
 from .hits import Hits
 from .match import Query
+from .scan import Size
 from .spawner import Running
 
 _CHUNK_BYTES = 64 * 1024
@@ -22,7 +24,7 @@ _ALWAYS = (
 )
 
 
-def arguments(query: Query, *, ordered: bool = False, max_per_file: int = 0, small: bool = False) -> list[str]:
+def arguments(query: Query, *, ordered: bool = False, max_per_file: int = 0, size: Size = Size.LARGE) -> list[str]:
     """ripgrep's words for the query, without the place to search in."""
     words = [*_ALWAYS, "--case-sensitive" if query.case_sensitive else "--ignore-case"]
     if not query.regex:
@@ -33,12 +35,24 @@ def arguments(query: Query, *, ordered: bool = False, max_per_file: int = 0, sma
         words += ["--after-context", str(query.after)]
     if ordered:
         words += ["--sort", "path"]
-    if small:
+    if size is not Size.LARGE:
         # Starting more threads takes longer than searching a small tree.
         words += ["--threads", "1"]
+    if size is Size.SMALL_ASCII and _means_the_same_in_ascii(query.pattern):
+        # Knowing all letters and digits of the world takes it as long as all the rest, and there are none to be found.
+        words.append("--no-unicode")
     if max_per_file:
         words += ["--max-count", str(max_per_file)]
     return [*words, *_globs(query), "-e", query.pattern]
+
+
+def _means_the_same_in_ascii(pattern: str) -> bool:
+    """Whether the pattern needs nothing of Unicode to be understood, and then finds the same in a text of ASCII."""
+    return pattern.isascii() and _UNICODE.search(pattern) is None
+
+
+# Classes and characters by number, and flags, which could ask for Unicode.
+_UNICODE = re.compile(r"\\[pPuUx]|\(\?(?!:)")
 
 
 def _globs(query: Query) -> list[str]:

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from threading import Event
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from .sight import Sight
 from .walk import Choose, runs
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
+_LOOKED_INTO_BYTES = 512 * 1024
 
 
 @dataclass
@@ -94,8 +96,16 @@ def _scan_small(files: Filter, allowance: Allowance, *, wait: bool) -> Scan:
     return result
 
 
-def is_small(place: Place, query: Query, sight: Sight, *, wait: bool) -> bool:
-    """Whether the files that would be searched are few and small.
+class Size(Enum):
+    """How much there is to search."""
+
+    LARGE = "large"
+    SMALL = "small"
+    SMALL_ASCII = "small, and nothing but ASCII"
+
+
+def size_of(place: Place, query: Query, sight: Sight, *, wait: bool) -> Size:
+    """Whether the files that would be searched are few and small, and what is in them.
 
     Raises:
         WouldBlock: Only without `wait`: the answer is not in memory.
@@ -103,11 +113,18 @@ def is_small(place: Place, query: Query, sight: Sight, *, wait: bool) -> bool:
     allowance = Allowance.of(wait=False)
     allowance.size = MAX_FILE_BYTES
     try:
-        for file in _files(Filter(place, query, sight), allowance, look=True, wait=wait):
+        files = list(_files(Filter(place, query, sight), allowance, look=True, wait=wait))
+        for file in files:
             allowance.spend(size=file.size)
     except NotForUs:
-        return False
-    return True
+        return Size.LARGE
+    if sum(file.size for file in files) > _LOOKED_INTO_BYTES:
+        return Size.SMALL
+    try:
+        every = all(_contents(place.mount, file.path, max_bytes=_LOOKED_INTO_BYTES, wait=wait).isascii() for file in files)
+    except NotForUs:
+        return Size.SMALL
+    return Size.SMALL_ASCII if every else Size.SMALL
 
 
 def scan_all(place: Place, query: Query, sight: Sight, stop: Event) -> Scan:

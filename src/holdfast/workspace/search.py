@@ -23,7 +23,7 @@ from .opening import opened
 from .place import Place
 from .pool import here_or_there
 from .ripgrep import arguments, listen
-from .scan import is_small, scan_all, scan_file, scan_small
+from .scan import Size, scan_all, scan_file, scan_small, size_of
 from .sight import Sight
 from .spawner import Confinement
 
@@ -63,9 +63,11 @@ async def _search_tree(place: Place, query: Query, sight: Sight) -> Found:
             pass
     if await place.mount.spawner.confinement() is Confinement.NONE:
         return await _search_by_descriptors(place, query, sight)
-    small = not is_plain(query) and await here_or_there(place.mount.pool, lambda wait: is_small(place, query, sight, wait=wait))
+    size = Size.LARGE
+    if not is_plain(query):
+        size = await here_or_there(place.mount.pool, lambda wait: size_of(place, query, sight, wait=wait))
     worth_sorting = max(_MATCHES_WORTH_SORTING, 20 * query.max_matches)
-    hits = await _listened(place, query, sight, stop_after=worth_sorting, small=small)
+    hits = await _listened(place, query, sight, stop_after=worth_sorting, size=size)
     if hits.enough:
         hits = await _listened(place, query, sight, stop_after=query.max_matches, ordered=True)
     else:
@@ -73,7 +75,7 @@ async def _search_tree(place: Place, query: Query, sight: Sight) -> Found:
     return _found(hits.matches, query, hits.files_searched)
 
 
-async def _listened(place: Place, query: Query, sight: Sight, *, stop_after: int, ordered: bool = False, small: bool = False) -> Hits:
+async def _listened(place: Place, query: Query, sight: Sight, *, stop_after: int, ordered: bool = False, size: Size = Size.LARGE) -> Hits:
     files = Filter(place, query, sight)
     prefix = f"{place.path}/" if place.path else ""
 
@@ -82,7 +84,7 @@ async def _listened(place: Place, query: Query, sight: Sight, *, stop_after: int
         return files.place(path) if files.accepts(path) else None
 
     hits = Hits(query, place_of, stop_after=stop_after)
-    words = arguments(query, ordered=ordered, max_per_file=0 if ordered else stop_after + 1, small=small)
+    words = arguments(query, ordered=ordered, max_per_file=0 if ordered else stop_after + 1, size=size)
     with told(place):
         await listen(place.mount.spawner.start_in(place.path, [*words, "./"]), hits)
     return hits
