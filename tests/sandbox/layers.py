@@ -24,14 +24,21 @@ eval "$SCRIPT"
 def new_layer(home: Path, root: Path, mount: str = "project") -> Layer:
     """An empty layer that starts now."""
     layer_id = uuid7()
-    probe = root / f".holdfast-{os.urandom(8).hex()}"
-    probe.touch()
-    started = probe.stat().st_ctime_ns
-    probe.unlink()
-    layer = Layer(layer_id, home / "layers" / layer_id, {mount: started})
+    layer = Layer(layer_id, home / "layers" / layer_id, {mount: now_on(root)})
     layer.upper(mount).mkdir(parents=True)
     layer.work(mount).mkdir()
     return layer
+
+
+def now_on(root: Path) -> int:
+    """The time of the file system: a stamp that has been looked at is followed by a finer one, which is after all that was there."""
+    probe = os.open(root, os.O_TMPFILE | os.O_WRONLY, 0o600)
+    try:
+        os.fstat(probe)
+        os.fchmod(probe, 0o600)
+        return os.fstat(probe).st_ctime_ns
+    finally:
+        os.close(probe)
 
 
 def run_in_layer(home: Path, root: Path, script: str) -> Layer:

@@ -60,13 +60,12 @@ async def test_a_layer_is_decided_once(database: Database, lease: Lease) -> None
 async def test_what_is_committed_is_on_record_and_cannot_be_held_again(database: Database, lease: Lease) -> None:
     new = new_layer()
     await layers.add(database, lease, new)
-    await layers.move(database, lease, new.id, to="keeping", only_from=layers.OPEN)
     rows = [["project", "a", None, number] for number in range(1_000)]
 
     committed = await layers.commit(
         database,
         lease,
-        new.id,
+        new,
         kept_by="c2",
         effects_hash=FOUND.hash,
         effects=layers.pack_effects(FOUND.every),
@@ -80,7 +79,7 @@ async def test_what_is_committed_is_on_record_and_cannot_be_held_again(database:
     with pytest.raises(Conflict):
         await layers.hold(database, lease, new, FOUND)
     with pytest.raises(Conflict):
-        await layers.commit(database, lease, new.id, kept_by="c3", effects_hash="", effects=b"", record=b"")
+        await layers.commit(database, lease, new, kept_by="c3", effects_hash="", effects=b"", record=b"")
 
 
 async def test_a_layer_that_was_never_kept_has_an_empty_record(database: Database, lease: Lease) -> None:

@@ -14,7 +14,7 @@ from holdfast.vocabulary.errors import Conflict, Exists, NotFound, StaleHash
 from . import audit, contents, files, versions
 from .changes import Change, Import, Lose, MakeFolder, Move, Remove, Undelete, Write
 from .contents import Content
-from .database import Database, Transaction
+from .database import Database, Durability, Transaction
 from .files import DOCUMENT, FOLDER, File
 from .leases import Lease, check_held
 from .versions import PENDING, SETTLED, Origin, Version
@@ -54,11 +54,12 @@ async def begin_all(
     *,
     entry: audit.Entry | None = None,
     state: str = PENDING,
+    durability: Durability = Durability.ACKNOWLEDGED,
 ) -> list[Begun]:
     """Promise several changes at once, all or none. Keys, where there are any, differ.
 
     With `state` settled they are no promises: whoever asks has made sure
-    in another way that they come true.
+    in another way that they come true, and needs no other `durability`.
     """
 
     def work(transaction: Transaction) -> list[Begun]:
@@ -68,7 +69,7 @@ async def begin_all(
             audit.put(transaction, entry)
         return begun
 
-    return await database.write(work)
+    return await database.write(work, durability=durability)
 
 
 @dataclass(frozen=True)

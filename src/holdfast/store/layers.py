@@ -95,7 +95,7 @@ async def in_state(database: Database, workspace_id: str, *states: str) -> list[
             f"{_LAYER} WHERE workspace_id = :workspace_id AND state = :state", {"workspace_id": workspace_id, "state": state}
         )
         found += map(_layer, rows)
-    return sorted(found, key=lambda layer: layer.id)
+    return sorted(found, key=_age)
 
 
 async def of_call(database: Database, workspace_id: str, call_id: str) -> list[LayerRow]:
@@ -103,7 +103,7 @@ async def of_call(database: Database, workspace_id: str, call_id: str) -> list[L
     values = {"workspace_id": workspace_id, "call_id": call_id}
     rows = await database.rows(f"{_LAYER} WHERE workspace_id = :workspace_id AND call_id = :call_id", values)
     rows += await database.rows(f"{_LAYER} WHERE workspace_id = :workspace_id AND kept_by = :call_id", values)
-    return sorted({row[0]: _layer(row) for row in rows}.values(), key=lambda layer: layer.id)
+    return sorted({row[0]: _layer(row) for row in rows}.values(), key=_age)
 
 
 async def undone(database: Database, workspace_id: str, session_id: str) -> list[LayerRow]:
@@ -164,12 +164,12 @@ async def move(database: Database, lease: Lease, layer_id: str, *, to: str, only
 
 
 async def commit(
-    database: Database, lease: Lease, layer_id: str, *, kept_by: str, effects_hash: str, effects: bytes, record: bytes
+    database: Database, lease: Lease, new: NewLayer, *, kept_by: str, effects_hash: str, effects: bytes, record: bytes
 ) -> LayerRow:
     """Promise that what is on record will be done to the workspace: from now on there is no way back.
 
     Raises:
-        Conflict: The layer is not being kept.
+        Conflict: It is decided already.
     """
     values = {
         "state": COMMITTED,
@@ -182,7 +182,8 @@ async def commit(
 
     def work(transaction: Transaction) -> LayerRow:
         check_held(transaction, lease)
-        return _step(transaction, lease, layer_id, (KEEPING,), values)
+        put(transaction, lease, new)
+        return _step(transaction, lease, new.id, OPEN, values)
 
     return await database.write(work)
 
@@ -191,18 +192,18 @@ async def last_calls(database: Database, workspace_id: str, session_id: str, *, 
     """The calls of a session that changed files, the latest first."""
     values = {"workspace_id": workspace_id, "session_id": session_id, "limit": limit}
     by_versions = await database.scan(
-        "SELECT call_id, max(id) FROM versions WHERE workspace_id = :workspace_id AND session_id = :session_id AND call_id <> ''"
-        " AND state <> 'aborted' AND kind NOT IN ('baseline', 'external') GROUP BY call_id ORDER BY max(id) DESC LIMIT :limit",
+        "SELECT call_id, max(created_at) FROM versions WHERE workspace_id = :workspace_id AND session_id = :session_id AND call_id <> ''"
+        " AND state <> 'aborted' AND kind NOT IN ('baseline', 'external') GROUP BY call_id ORDER BY max(created_at) DESC LIMIT :limit",
         values,
     )
     by_layers = await database.scan(
-        "SELECT kept_by, id FROM layers WHERE workspace_id = :workspace_id AND session_id = :session_id AND kept_by <> ''"
-        " AND state IN ('committed', 'settled') ORDER BY id DESC LIMIT :limit",
+        "SELECT kept_by, updated_at FROM layers WHERE workspace_id = :workspace_id AND session_id = :session_id AND kept_by <> ''"
+        " AND state IN ('committed', 'settled') ORDER BY updated_at DESC LIMIT :limit",
         values,
     )
-    latest: dict[str, str] = {}
-    for call_id, row_id in [*by_versions, *by_layers]:
-        latest[call_id] = max(row_id, latest.get(call_id, ""))
+    latest: dict[str, int] = {}
+    for call_id, at in [*by_versions, *by_layers]:
+        latest[call_id] = max(at, latest.get(call_id, 0))
     return sorted(latest, key=lambda call_id: latest[call_id], reverse=True)
 
 
@@ -300,6 +301,10 @@ async def _blob(database: Database, layer: LayerRow, column: str) -> bytes:
         f"SELECT {column} FROM layers WHERE id = :id AND workspace_id = :workspace_id", {"id": layer.id, "workspace_id": layer.workspace_id}
     )
     return bytes(rows[0][0]) if rows and rows[0][0] is not None else zlib.compress(b"")
+
+
+def _age(layer: LayerRow) -> tuple[int, str]:
+    return layer.created_at, layer.id
 
 
 def _layer(row: Row) -> LayerRow:

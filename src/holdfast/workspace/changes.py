@@ -8,7 +8,7 @@ or not somebody still waits for it.
 
 import asyncio
 import random
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeAlias, TypeVar
 
@@ -67,7 +67,7 @@ class Changes:
             _check_changeable(place)
         hold = await self._locks.acquire(str(place.mount.root / place.path).rstrip("/") for place in places)
         run = _Run(self.ledger, places[0], steps)
-        task = asyncio.create_task(self._hold_during(run, hold))
+        task = asyncio.create_task(self._hold_during(run.to_the_end(), hold))
         self._underway.add(task)
         task.add_done_callback(self._underway.discard)
         try:
@@ -77,14 +77,31 @@ class Changes:
             await asyncio.wait({task}, timeout=_WAIT_AFTER_CANCEL_SECONDS)
             raise
 
+    async def hold_while(self, paths: Iterable[str], work: Callable[[asyncio.Event], Awaitable[T]]) -> T:
+        """Do what changes many places at once, with the locks of them all; `paths` are absolute, without a slash at the end.
+
+        `work` is done to its end, in a task of its own. It is given what
+        says that its caller has left: up to its record it may then give up.
+        """
+        hold, left = await self._locks.acquire(paths), asyncio.Event()
+        task = asyncio.create_task(self._hold_during(work(left), hold))
+        self._underway.add(task)
+        task.add_done_callback(self._underway.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            left.set()
+            await asyncio.wait({task}, timeout=_WAIT_AFTER_CANCEL_SECONDS)
+            raise
+
     async def finish(self) -> None:
         """Wait until nothing is under way any more, so that the mounts can be closed."""
         while self._underway:
             await asyncio.wait(self._underway)
 
-    async def _hold_during(self, run: "_Run[T]", hold: Hold) -> T:
+    async def _hold_during(self, work: Awaitable[T], hold: Hold) -> T:
         try:
-            return await run.to_the_end()
+            return await work
         finally:
             self._locks.release(hold)
 

@@ -19,6 +19,8 @@ from holdfast.vocabulary.access import MountMode
 from holdfast.vocabulary.errors import HoldfastError, LostLease
 
 from .calls_left import close_calls
+from .changes import Changes
+from .keep_recovery import LayersFound, LayersLeft, recover_layers
 from .ledger import VersionLedger
 from .mount import Mount
 from .records import STATE, Records
@@ -43,11 +45,20 @@ class RecoveryReport:
     failed: int = 0
     calls: int = 0
     swept: int = 0
+    layers: LayersFound | None = None
     seconds: float = 0.0
 
 
-async def recover(ledger: VersionLedger, mounts: Mapping[str, Mount], *, state_of: Callable[[str], Mount] | None = None) -> RecoveryReport:
+async def recover(
+    ledger: VersionLedger,
+    mounts: Mapping[str, Mount],
+    *,
+    state_of: Callable[[str], Mount] | None = None,
+    layers: LayersLeft | None = None,
+) -> RecoveryReport:
     """Make the workspace what earlier holders have acknowledged. `state_of` gives the `@state` of a run that is not among the mounts.
+
+    Without `layers`, what commands left is not looked at.
 
     Raises:
         LostLease: Another process has taken the workspace over meanwhile.
@@ -61,6 +72,8 @@ async def recover(ledger: VersionLedger, mounts: Mapping[str, Mount], *, state_o
             mount = _mount(records, version, mounts, state_of)
             if mount is not None:
                 await _recover_one(ledger, mount, version, row, report)
+        if layers is not None:
+            report.layers = await recover_layers(records, Changes(ledger), mounts, layers)
         report.calls = await close_calls(records)
     finally:
         report.swept = sum(await sweeping)

@@ -62,7 +62,7 @@ def staged_file(folder: int, data: bytes, sha256: str, *, like: Inode | None, sy
         if like is None:
             give_to_owner_of(folder, descriptor)
         else:
-            _make_like(descriptor, like)
+            make_like(descriptor, like)
         if sync:
             os.fsync(descriptor)
         yield Staged(folder, name, Inode(Kind.FILE, os.fstat(descriptor), descriptor, sha256))
@@ -133,7 +133,8 @@ def give_to_owner_of(folder: int, descriptor: int) -> None:
         os.fchown(descriptor, about.st_uid, about.st_gid)
 
 
-def _make_like(descriptor: int, like: Inode) -> None:
+def make_like(descriptor: int, like: Inode) -> None:
+    """Give a new file owner, mode and attributes of the one that it is to replace."""
     mode = like.mode & 0o777
     try:
         os.fchown(descriptor, like.about.st_uid, like.about.st_gid)
