@@ -12,7 +12,11 @@ from collections.abc import Generator
 import pytest
 
 # Debian's package, and the command that shows it is there.
-COMMANDS = {"bubblewrap": "bwrap", "nodejs": "node", "npm": "npm"}
+COMMANDS = {
+    "bubblewrap": "bwrap",
+    "nodejs": "node",
+    **{name: name for name in ("bash", "cmake", "g++", "gcc", "git", "make", "npm", "patch", "perl", "sqlite3")},
+}
 
 _left_out: Counter[str] = Counter()
 

@@ -84,4 +84,4 @@ def limited(limits: CommandLimits, script: str, *, wait: bool = False) -> list[s
         f"ulimit -u {limits.processes} || ulimit -p {limits.processes}",
     )
     lines = ["read go || exit 125", "exec </dev/null"] if wait else []
-    return ["/bin/sh", "-c", "\n".join([*lines, *settings, 'sh -c "$1" 2>&1', "exit $?"]), "sh", script]
+    return ["/bin/sh", "-c", "\n".join([*lines, *settings, '(exec sh -c "$1" 2>&1)', "exit $?"]), "sh", script]

@@ -85,7 +85,8 @@ class Confined:
                 limits=limits,
                 written=[(layer.folder, limits.layer_bytes), (self._settings.home, limits.home_bytes)],
                 group=ground.groups.make(secrets.token_hex(8), limits) if ground.groups else Group({}, 2),
-                clean=lambda _: None,
+                clean=None,
+                grace_seconds=self._settings.grace_seconds,
                 tier=Tier.LAYERED,
             )
             self._running += 1
@@ -93,7 +94,7 @@ class Confined:
                 finished = await run_job(ground.hub, job, show)
             finally:
                 self._running -= 1
-        self._home_was_measured = self._home_was_measured and finished.seconds < _LONG_SECONDS
+        self._home_was_measured = self._home_was_measured and finished.seconds < _LONG_SECONDS and finished.reason != "disk"
         return finished
 
     def close(self) -> None:

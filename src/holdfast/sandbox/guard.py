@@ -12,8 +12,10 @@ from .settings import CommandLimits
 
 _FIRST_SECONDS, _LAST_SECONDS = 0.01, 0.1
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-# A tree is measured only when the disk has so much less room than at the last time, and for at most a tenth of the time.
-_WORTH_A_LOOK_BYTES = 64 * 1024 * 1024
+# Files in memory that no process has mapped belong to nobody that could be counted. So the machine itself is looked at too.
+_LEAST_MEMORY_BYTES = 192 * 1024 * 1024
+# To measure a tree takes time. Afterwards it is left alone for so many times as long.
+_REST_TIMES = 20
 
 
 class Guard:
@@ -27,22 +29,21 @@ class Guard:
 
     async def watch(self) -> str:
         """Return as soon as something is over its limit: "memory" or "disk"."""
-        pause = _FIRST_SECONDS
-        room, rest = {path: _room(path) for path, _ in self._written}, 0.0
+        pause, rest = _FIRST_SECONDS, dict.fromkeys((path for path, _ in self._written), 0.0)
         while True:
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LAST_SECONDS)
-            if self._memory() > self._limits.memory_bytes:
+            if self._memory() > self._limits.memory_bytes or _memory_left() < _LEAST_MEMORY_BYTES:
                 return "memory"
             for path, most in self._written:
-                now = _room(path)
-                if now < self._limits.free_disk_bytes:
+                if _room(path) < self._limits.free_disk_bytes:
                     return "disk"
-                if room[path] - now > min(_WORTH_A_LOOK_BYTES, most // 2) and time.monotonic() > rest:
-                    began = time.monotonic()
-                    if await asyncio.to_thread(size_of, path) > most:
-                        return "disk"
-                    room[path], rest = now, time.monotonic() + 10 * (time.monotonic() - began)
+                began = time.monotonic()
+                if began < rest[path]:
+                    continue
+                if await asyncio.to_thread(size_of, path) > most:
+                    return "disk"
+                rest[path] = began + _REST_TIMES * (time.monotonic() - began)
 
     def _memory(self) -> int:
         first = self._process.first() or self._process.pid
@@ -54,6 +55,14 @@ class Guard:
                 total += (int(fields[1]) - int(fields[2])) * _PAGE_BYTES
         self.peak_bytes = max(self.peak_bytes, total)
         return total
+
+
+def _memory_left() -> int:
+    with open("/proc/meminfo") as lines:
+        for line in lines:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return _LEAST_MEMORY_BYTES
 
 
 def _room(path: Path) -> int:

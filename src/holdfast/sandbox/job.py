@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +26,8 @@ class Job:
     """What is to be started, and within which bounds.
 
     `status` is the pipe, its two ends, on which bubblewrap tells about a
-    confined command. `clean` is called when the command has left, and
-    ends what has got away from it.
+    confined command. `clean` is called when an unconfined one has left,
+    and ends what has got away from it.
     """
 
     words: Sequence[str]
@@ -40,7 +40,8 @@ class Job:
     limits: CommandLimits
     written: Sequence[tuple[Path, int]]
     group: Group
-    clean: Callable[[int], None]
+    clean: Callable[[int], None] | None
+    grace_seconds: float
     tier: Tier
 
 
@@ -75,9 +76,10 @@ async def _run(hub: Hub, job: Job, show: Callable[[bytes], None], stop: "asyncio
             reason = await _reason_to_end(process, output, watching, stop, job.seconds)
         finally:
             watching.cancel()
-            await process.end()
+            await process.end(job.grace_seconds)
             seconds = time.monotonic() - began
-            await asyncio.to_thread(_clean, job, process.pid)
+            if job.clean is not None:
+                await asyncio.to_thread(job.clean, process.pid)
             await output.close()
         if not reason and job.status is not None and not process.began():
             raise _failed(os.pread(complaints, 4096, 0).decode(errors="replace"))
@@ -130,11 +132,6 @@ async def _reason_to_end(
     if watching.done():
         return watching.result()
     return "output" if output.flooded.done() else "timeout"
-
-
-def _clean(job: Job, pid: int) -> None:
-    with suppress(OSError):
-        job.clean(pid)
 
 
 def _failed(complaint: str) -> Exception:

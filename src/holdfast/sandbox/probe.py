@@ -11,6 +11,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from holdfast.vocabulary.errors import HoldfastError
@@ -72,7 +73,9 @@ async def _try(mounts: Sequence[SandboxMount], settings: SandboxSettings, worksp
     descriptor = os.open(lower, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         own = SandboxMount(_NAME, lower, descriptor, writable=True)
-        confined = await Confined.prepare([*mounts, own], settings, workspace_id)
+        # A disk that is full today is no reason to think that nothing can be confined.
+        patient = replace(settings, limits=replace(settings.limits, free_disk_bytes=0))
+        confined = await Confined.prepare([*mounts, own], patient, workspace_id)
         try:
             layer = confined.new_layer()
             try:

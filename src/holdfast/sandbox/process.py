@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import subprocess
+import time
 from contextlib import suppress
 
 _STEP_SECONDS = 0.005
@@ -52,10 +53,16 @@ class Process:
         """Whether the command itself was started, and not only what should confine it."""
         return self._told("exit-code") is not None
 
-    async def end(self) -> None:
-        """Kill it and wait until it is gone. Who cancels this leaves it alive."""
+    async def end(self, grace_seconds: float) -> None:
+        """Kill it and wait until it is gone. Who cancels this leaves it alive.
+
+        While it is only being confined it is given some grace: to be
+        killed between the making of a process and the telling of it would
+        leave that process to itself for a moment.
+        """
+        late = time.monotonic() + grace_seconds
         while not self._exited.done():
-            self._kill()
+            self._kill(at_once=time.monotonic() > late)
             await asyncio.wait([self._exited], timeout=_STEP_SECONDS)
 
     def close(self) -> None:
@@ -64,24 +71,18 @@ class Process:
             os.close(self._status)
             self._status = None
 
-    def _kill(self) -> None:
+    def _kill(self, *, at_once: bool) -> None:
         """The first process takes its namespace with it; the program then sees that, and leaves last."""
         first = self.first()
         if first is not None:
             with suppress(ProcessLookupError):
                 os.kill(first, signal.SIGKILL)
-        elif self._status is None or self._told("child-pid") is None:
-            # Not yet confined. bubblewrap ends what it has just started, because its own end is a signal to it.
-            self._kill_group()
+        elif self._status is None or at_once or not self._is_confining():
+            with suppress(ProcessLookupError):
+                os.killpg(self._popen.pid, signal.SIGKILL)
 
-    def _kill_group(self) -> None:
-        if self._status is not None and self._is_about_to_tell():
-            return
-        with suppress(ProcessLookupError):
-            os.killpg(self._popen.pid, signal.SIGKILL)
-
-    def _is_about_to_tell(self) -> bool:
-        """Whether the program is bubblewrap already, which may have a child that we do not know of."""
+    def _is_confining(self) -> bool:
+        """Whether the program is bubblewrap already, which may have a child that we do not know of, or have lost it just now."""
         try:
             with open(f"/proc/{self._popen.pid}/comm") as file:
                 return file.read().strip() == "bwrap"

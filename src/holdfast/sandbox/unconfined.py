@@ -54,6 +54,7 @@ def job(command: Command, mounts: Sequence[SandboxMount], settings: SandboxSetti
         written=[],
         group=group,
         clean=lambda pid: _clean(pid, group, f"{_MARK}={mark}".encode()),
+        grace_seconds=settings.grace_seconds,
         tier=Tier.UNCONFINED,
     )
 

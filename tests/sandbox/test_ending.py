@@ -1,0 +1,123 @@
+"""No process of a command is alive when its time is up, when it is cancelled, or when it has left."""
+
+import asyncio
+import os
+import random
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from holdfast.sandbox.command import Tier
+from tests.untested import needs
+
+from .yard import Yard, open_yard
+
+pytestmark = needs("bubblewrap", "commands run in it")
+
+# Daemons of every kind, each of which can be told by its words, and output so that one knows that they are up.
+_DAEMONS = """
+setsid sh -c 'trap "" TERM HUP INT; sleep 1234.{mark}; :' &
+(setsid nohup sleep 1235.{mark} >/dev/null 2>&1 &)
+/usr/bin/env sh -c 'while :; do sleep 1236.{mark}; done' &
+echo up
+"""
+
+
+@pytest.fixture(scope="module")
+async def yard() -> AsyncGenerator[Yard]:
+    async with open_yard() as yard:
+        assert yard.sandbox.tier is Tier.LAYERED, yard.sandbox.lacks
+        yield yard
+
+
+async def test_what_a_command_leaves_in_the_background_ends_with_it(yard: Yard) -> None:
+    mark = _mark()
+
+    finished = await yard.run(_DAEMONS.format(mark=mark))
+
+    assert (finished.exit_code, finished.head) == (0, b"up\n")
+    assert _alive(mark) == []
+
+
+async def test_a_command_whose_time_is_up_is_gone_with_all_that_it_started(yard: Yard) -> None:
+    for _ in range(5):
+        mark = _mark()
+
+        finished = await yard.run(_DAEMONS.format(mark=mark) + "sleep 1000", seconds=random.uniform(0.01, 0.3))
+
+        assert (finished.timed_out, finished.reason, finished.exit_code) == (True, "timeout", 137)
+        assert _alive(mark) == []
+
+
+async def test_a_cancelled_command_is_gone_before_the_caller_hears_of_it(yard: Yard) -> None:
+    for _ in range(10):
+        await _cancel(yard)
+
+
+async def test_somebody_who_cancels_twice_still_leaves_nothing_behind(yard: Yard) -> None:
+    mark = _mark()
+    running = asyncio.ensure_future(yard.run(_DAEMONS.format(mark=mark) + "sleep 1000"))
+    await asyncio.sleep(0.1)
+
+    running.cancel()
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert _alive(mark) == []
+
+
+async def test_what_was_written_before_a_timeout_is_in_the_layer_and_its_output_is_whole(yard: Yard, tmp_path: Path) -> None:
+    layer = yard.sandbox.new_layer()
+
+    finished = await yard.run_in(layer, "echo kept > kept; echo said; sleep 100", seconds=0.5, output=tmp_path / "out")
+
+    assert finished.timed_out
+    assert (layer.upper("project") / "kept").read_text() == "kept\n"
+    assert (tmp_path / "out").read_bytes() == finished.head == b"said\n"
+    await yard.sandbox.discard(layer)
+
+
+@pytest.mark.long
+async def test_five_hundred_timeouts_and_cancellations_at_any_moment_leave_nothing(yard: Yard) -> None:
+    for _ in range(250):
+        mark = _mark()
+        finished = await yard.run(_DAEMONS.format(mark=mark) + "sleep 1000", seconds=random.uniform(0, 0.08))
+        assert finished.timed_out
+        assert _alive(mark) == []
+        await _cancel(yard)
+
+
+async def _cancel(yard: Yard) -> None:
+    """At any moment from before the start to when everything is up."""
+    mark = _mark()
+    running = asyncio.ensure_future(yard.run(_DAEMONS.format(mark=mark) + "sleep 1000"))
+    await asyncio.sleep(random.choice((0, random.uniform(0, 0.03), random.uniform(0, 0.1))))
+
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert _alive(mark) == []
+    # Only what has never begun can have escaped the look: it would be there a moment later.
+    assert not list(yard.settings.layers.glob("[!.]*"))
+
+
+def _mark() -> str:
+    return str(random.randrange(10**12, 10**13))
+
+
+def _alive(mark: str) -> list[str]:
+    """The processes with the mark in their words, but for those that are only waiting to be reaped."""
+    found: list[str] = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and name != str(os.getpid()):
+            try:
+                words = Path("/proc", name, "cmdline").read_bytes()
+            except OSError:
+                continue
+            if mark.encode() in words:
+                found.append(words.decode(errors="replace"))
+    return found
