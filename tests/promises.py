@@ -326,6 +326,15 @@ OURS = [
         "PROPERTY-1": "Arguments generated from the schemas never crash a tool and change no file that was not named.",
         "NEWTOOL-1": "make new-tool writes one file, and the tool is there.",
     }),
+    *_of("ours: commands for people", issue=4, promises={
+        "PEOPLE-1": "holdfast history lists the versions of a file: number, when, who, what and size; also of a deleted one.",
+        "PEOPLE-2": "holdfast diff compares two versions, named by number or id; coloured at a terminal unless NO_COLOR is set.",
+        "PEOPLE-3": "holdfast restore brings a version back; without one, the newest that is not what the file says now.",
+        "PEOPLE-4": "holdfast undelete brings back what was deleted last at a path; alone it lists what can be brought back.",
+        "PEOPLE-5": "A path is taken as it is typed, from the current folder or absolute, in the project that it is in.",
+        "PEOPLE-6": "They leave with the codes of call, print JSON with --json, and pass the call on to a running server.",
+        "PEOPLE-7": "Control characters in names and contents are shown at a terminal and never obeyed.",
+    }),
 ]  # fmt: skip
 
 REST = [promise for source, promises in REST_TEXTS.items() for promise in _of(source, promises, issue=3)]

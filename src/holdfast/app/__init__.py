@@ -4,6 +4,7 @@ from .admin import add_member, add_user, create_token, create_workspace, token_s
 from .holdfast import Holdfast
 from .platform import Platform
 from .profiles import EVERYTHING, SAFE_ONLY, named_profile
+from .projects import find_projects, name_people
 from .tools import describe_arguments, describe_tools, examine, list_tools
 
 __all__ = [
@@ -18,7 +19,9 @@ __all__ = [
     "describe_arguments",
     "describe_tools",
     "examine",
+    "find_projects",
     "list_tools",
+    "name_people",
     "named_profile",
     "token_secret",
 ]

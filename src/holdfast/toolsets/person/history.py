@@ -4,18 +4,23 @@ from holdfast.tool import Audience, Context, tool
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.moments import iso
 from holdfast.workspace.item import VersionInfo
+from holdfast.workspace.place import Readable
+
+from ._which import file_meant
 
 
 @tool(audience=Audience.PERSON)
-async def history(ctx: Context, file_id: str) -> dict[str, Json]:
+async def history(ctx: Context, file_id: str | None = None, path: Readable | None = None) -> dict[str, Json]:
     """List the versions of a file, the newest first: who made each, when, and in which call.
 
     Args:
         file_id: The file's id.
+        path: The file's path, instead of its id; of a deleted file too.
     """
-    item = await ctx.files.item_by_id(file_id)
-    versions = [_shown(version) for version in await ctx.files.history(file_id)]
-    return {"file_id": file_id, "path": f"/{item.path}", "versions": versions}
+    meant = await file_meant(ctx, file_id, path)
+    item = await ctx.files.item_by_id(meant)
+    versions = [_shown(version) for version in await ctx.files.history(meant)]
+    return {"file_id": meant, "path": f"/{item.path}", "synced": item.synced, "versions": versions}
 
 
 def _shown(version: VersionInfo) -> dict[str, Json]:
