@@ -14,6 +14,7 @@ from holdfast.internet.settings import InternetSettings
 from holdfast.policy.decide import Rules
 from holdfast.store.database import Database
 from holdfast.store.leases import Lease
+from holdfast.tool.commands import Commands
 from holdfast.tool.context import Surroundings
 from holdfast.tool.registry import Registry
 from holdfast.vocabulary.call import ToolCall
@@ -26,6 +27,7 @@ from holdfast.workspace.ledger import VersionLedger
 from holdfast.workspace.records import Records
 from holdfast.workspace.recovery import recover
 
+from .commands import open_commands
 from .mounts import OpenMounts, own_paths
 from .recorder import StoreRecorder
 
@@ -41,6 +43,7 @@ class Held:
     road: Road
     person: SessionPerson
     mounts: OpenMounts
+    commands: Commands
     _changes: Changes
     _ledger: VersionLedger
     _recorder: StoreRecorder
@@ -67,6 +70,7 @@ class Held:
         await self._changes.finish()
         await self._ledger.close()
         await self._recorder.finish()
+        self.commands.close()
         self.mounts.close()
 
 
@@ -89,13 +93,14 @@ async def open_held(
         person = SessionPerson(database, lease, question_seconds=60 * settings["question_minutes"])
         recorder = StoreRecorder(database, lease, opened.state)
         every = {**opened.named, "state": opened.state("default")}
-        surroundings = Surroundings(every, changes, person, opened.state, records, search=_search(settings))
         rules = Rules(ProtectedPaths(own=own_paths(every, settings.home)), writes_protected=settings["writes_protected"])
+        commands = await open_commands(settings, records, opened.named, rules.protected, own_central="central" not in mounts)
+        surroundings = Surroundings(every, changes, person, opened.state, records, search=_search(settings), commands=commands)
         road = Road(registry, surroundings, rules, recorder, announce)
     except BaseException:
         opened.close()
         raise
-    return Held(lease, road, person, opened, changes, ledger, recorder)
+    return Held(lease, road, person, opened, commands, changes, ledger, recorder)
 
 
 def _search(settings: Settings) -> Search:

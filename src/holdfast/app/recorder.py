@@ -39,6 +39,11 @@ class StoreRecorder:
         await self._log(call).check()
         self._is_good = True
 
+    async def intend(self, author: object) -> None:
+        """Write the row that says that the call has started, and wait until it is durable."""
+        if isinstance(author, Author) and author.audit is not None:
+            await audit.intend(self._database, self._lease, author.audit)
+
     def author(self, call: ToolCall, given: Json) -> Author:
         """Who the call's changes are by, and the entry that says that it has started."""
         caller = call.caller

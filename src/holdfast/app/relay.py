@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from holdfast.store.uuid7 import uuid7
-from holdfast.vocabulary.call import Caller, ToolCall
+from holdfast.vocabulary.call import Caller, ToolCall, Wish
 from holdfast.vocabulary.errors import Busy, HoldfastError, InvalidArguments, Mistake, every_error
 from holdfast.vocabulary.outcome import Answer, Done, Failed, Outcome, Refused
 from holdfast.vocabulary.profile import Profile
@@ -86,7 +86,7 @@ class Relay:
 
     async def _answer(self, line: bytes) -> dict[str, Any]:
         asked = json.loads(line)
-        call = ToolCall(asked["id"], asked["name"], asked["arguments"], Caller(**asked["caller"]))
+        call = ToolCall(asked["id"], asked["name"], asked["arguments"], Caller(**asked["caller"]), Wish(asked.get("effects", "keep")))
         if self._take is None:
             return {"raised": _told_error(Busy("the process that holds the workspace is only starting", hint="Try again in a moment."))}
         try:
@@ -132,7 +132,7 @@ async def pass_on(home: Path, address: str, workspace_id: str, call: ToolCall, p
     reader, writer = await _connected(home, address)
     try:
         asked = {"workspace": workspace_id, "id": call.id, "name": call.name, "arguments": call.arguments}
-        asked.update(caller=vars(call.caller), profile=profile.name)
+        asked.update(caller=vars(call.caller), profile=profile.name, effects=call.effects.value)
         writer.write(json.dumps(asked).encode() + b"\n")
         await writer.drain()
         line = await reader.readline()

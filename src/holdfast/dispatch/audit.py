@@ -80,6 +80,10 @@ class Recorder(Protocol):
         """Make sure that the call can be recorded; what this raises stops it before anything is done."""
         ...
 
+    async def intend(self, author: object) -> None:
+        """Record that a call is about to run, so that even a power cut cannot hide it; what this raises stops it."""
+        ...
+
     def author(self, call: ToolCall, given: Json) -> object:
         """Who the call's changes are by, as they are recorded with them; `given` is the summary of its arguments."""
         ...

@@ -13,7 +13,7 @@ from holdfast.tool.bind import Bound, bind, parse
 from holdfast.tool.context import Person, Surroundings
 from holdfast.tool.dialect import Dialect
 from holdfast.tool.registry import Registry
-from holdfast.tool.tool import Tool
+from holdfast.tool.tool import Category, Tool
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.decision import Allow, Ask, Deny
 from holdfast.vocabulary.errors import Cancelled, HoldfastError, NotPermitted, TimedOut, Unjudgeable, UnknownTool
@@ -27,6 +27,9 @@ from .audit import AuditEntry, Recorder, entry, given_to, now
 from .bound import bound
 
 log = logging.getLogger(__name__)
+
+# Of what these do, not all can be taken from the files afterwards.
+_INTENDED = (Category.EXEC, Category.MCP)
 
 
 @dataclass(frozen=True)
@@ -61,15 +64,16 @@ class Road:
         try:
             tool = self._found(call, tool, journey.profile)
             arguments = await bind(tool, parse(call.arguments), self.surroundings.mounts_of(call))
-            allowed = await self._decided(journey, tool, arguments)
-            await self._prepared(call)
+            mode = await self.surroundings.person.mode(call.caller.session)
+            allowed = self._decided(journey, tool, arguments, mode)
+            await self._prepared(journey, tool)
         except HoldfastError as error:
             return _refused(tool, error)
         except Exception:
             log.exception("call %s of %s could not be judged", call.id, call.name)
             return _refused(tool, Unjudgeable("the call could not be judged, so it was not run", hint="Try again later."))
         self._tell(ToolStarted(call))
-        return await self._run(journey, tool, arguments, allowed)
+        return await self._run(journey, tool, arguments, allowed, mode)
 
     def _looked_up(self, name: str) -> Tool | None:
         try:
@@ -85,8 +89,7 @@ class Road:
             raise UnknownTool(f"Unknown tool: {call.name[:100]}", hint=f"The tools are: {known}.", tool=call.name[:100])
         return tool
 
-    async def _decided(self, journey: "_Journey", tool: Tool, arguments: Bound) -> Allow:
-        mode = await self.surroundings.person.mode(journey.call.caller.session)
+    def _decided(self, journey: "_Journey", tool: Tool, arguments: Bound, mode: Mode) -> Allow:
         writes_plans = tool.declaration.writes_plans
         circumstances = Circumstances(
             tool.dialect.reads_protected,
@@ -122,26 +125,38 @@ class Road:
                     error.facts["written"] = access.written
                     items[position] = error
 
-    async def _prepared(self, call: ToolCall) -> None:
+    async def _prepared(self, journey: "_Journey", tool: Tool) -> None:
+        """Make sure that what happens will be on record; what cannot be taken from the files afterwards is put there before."""
         try:
-            await self.recorder.prepare(call)
+            await self.recorder.prepare(journey.call)
+            if tool.category in _INTENDED:
+                await self.recorder.intend(journey.author)
         except HoldfastError as error:
             raise Unjudgeable(f"the call cannot be recorded, so it was not run: {error.message}", hint=error.hint) from error
 
-    async def _run(self, journey: "_Journey", tool: Tool, arguments: Bound, allowed: Allow) -> Outcome:
+    async def _run(self, journey: "_Journey", tool: Tool, arguments: Bound, allowed: Allow, mode: Mode) -> Outcome:
         call, profile = journey.call, journey.profile
-        seconds = allowed.seconds or tool.declaration.seconds or profile.limits.tool_seconds
+        declared = tool.declaration
+        seconds = allowed.seconds or declared.seconds or profile.limits.tool_seconds
         unseen = None if tool.dialect.reads_protected else self.rules.protected
         untouchable = None if self.rules.writes_protected else self.rules.protected
         permitted = permitted_files(tool.name, profile.scope)
         context = self.surroundings.context(
-            call, profile, self._shower(call), unseen=unseen, permitted=permitted, untouchable=untouchable, author=journey.author
+            call,
+            profile,
+            self._shower(call),
+            unseen=unseen,
+            permitted=permitted,
+            untouchable=untouchable,
+            author=journey.author,
+            mode=mode,
         )
-        clock = asyncio.timeout(seconds)
+        most = allowed.seconds or profile.limits.command_seconds
+        clock = asyncio.timeout(None if declared.keeps_time else seconds)
         try:
             async with clock:
-                patient = replace(context, person=_Patient(context.person, clock))
-                value = await tool.declaration.function(patient, **arguments.arguments)
+                patient = replace(context, person=_Patient(context.person, clock), seconds=seconds, most_seconds=most)
+                value = await declared.function(patient, **arguments.arguments)
             return Done(bound(tool.dialect.answer(value)))
         except HoldfastError as error:
             return _failed(tool, error)
@@ -213,12 +228,13 @@ class _Patient:
 
     async def ask(self, call: ToolCall, questions: Sequence[JsonObject]) -> Json:
         loop = asyncio.get_running_loop()
-        left = (self.clock.when() or loop.time()) - loop.time()
+        ends = self.clock.when()
+        left = None if ends is None else ends - loop.time()
         self.clock.reschedule(None)
         try:
             return await self.person.ask(call, questions)
         finally:
-            self.clock.reschedule(loop.time() + left)
+            self.clock.reschedule(None if left is None else loop.time() + left)
 
     async def accept_plan(self, call: ToolCall, plan: str) -> None:
         await self.person.accept_plan(call, plan)

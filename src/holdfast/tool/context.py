@@ -6,15 +6,19 @@ from typing import Protocol
 
 from holdfast.internet.search import Search
 from holdfast.vocabulary.call import ToolCall
+from holdfast.vocabulary.errors import AccessDenied
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.profile import Profile
 from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.workspace.changes import Changes
 from holdfast.workspace.files import Files
+from holdfast.workspace.layers import LayerBook
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.records import Records
 from holdfast.workspace.sight import Sight
+
+from .commands import Commands, Shell
 
 
 class Person(Protocol):
@@ -39,7 +43,11 @@ class Person(Protocol):
 
 @dataclass(frozen=True)
 class Context:
-    """The files as this call may see them, its profile, the person, a way to show output while it runs, and the web."""
+    """The files as this call may see them, its profile, the person, a way to show output while it runs, the web, and commands.
+
+    `seconds` is what the call may take, `most_seconds` the most that a
+    command may be given.
+    """
 
     files: Files
     profile: Profile
@@ -47,6 +55,20 @@ class Context:
     person: Person
     show: Callable[[str], None]
     search: Search
+    shell: Shell | None = None
+    seconds: float = 60.0
+    most_seconds: float = 600.0
+
+    @property
+    def commands(self) -> Shell:
+        """Where commands run.
+
+        Raises:
+            AccessDenied: There is no such place here.
+        """
+        if self.shell is None:
+            raise AccessDenied("there is nowhere to run commands here", hint="Open the workspace with a data folder.")
+        return self.shell
 
 
 @dataclass(frozen=True)
@@ -59,6 +81,7 @@ class Surroundings:
     state_of: Callable[[str], Mount]
     records: Records | None = None
     search: Search = field(default_factory=Search)
+    commands: Commands | None = None
 
     def mounts_of(self, call: ToolCall) -> Mapping[str, Mount]:
         """The mounts as this call has them: `@state` is the one of its run or session."""
@@ -74,13 +97,20 @@ class Surroundings:
         permitted: Callable[[str], bool] | None,
         untouchable: ProtectedPaths | None,
         author: object,
+        mode: Mode = Mode.BUILD,
     ) -> Context:
         """What one call is given.
 
         `unseen` are the paths that do not exist for it, `permitted` says
         which files it may look into, `untouchable` are those that it may not
         change even where nobody named them, and `author` is who its changes
-        are by.
+        are by. In plan mode nothing comes of a command's effects.
         """
-        files = Files(Sight(unseen, permitted), self.changes.by(author), self.records, self.mounts_of(call), untouchable)
-        return Context(files, profile, call, self.person, show, self.search)
+        mounts, changes = self.mounts_of(call), self.changes.by(author)
+        files = Files(Sight(unseen, permitted), changes, self.records, mounts, untouchable)
+        shell = None
+        if self.commands is not None and self.records is not None:
+            book = LayerBook(self.records, changes, self.commands.mounts, self.commands.trash, may_write_protected=untouchable is None)
+            drops, hides = mode is Mode.PLAN, not profile.reads_protected
+            shell = Shell(self.commands, book, call, show, mounts["state"], drops=drops, hides=hides)
+        return Context(files, profile, call, self.person, show, self.search, shell)

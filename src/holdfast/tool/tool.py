@@ -52,6 +52,7 @@ class Declaration:
     seconds: float | None
     writes_plans: Claim | None
     safe_if: Claim | None
+    keeps_time: bool = False
 
 
 @overload
@@ -65,6 +66,7 @@ def tool(
     seconds: float | None = ...,
     writes_plans: Claim | None = ...,
     safe_if: Claim | None = ...,
+    keeps_time: bool = ...,
 ) -> Callable[[Runner], Declaration]: ...
 def tool(
     function: Runner | None = None,
@@ -76,17 +78,20 @@ def tool(
     seconds: float | None = None,
     writes_plans: Claim | None = None,
     safe_if: Claim | None = None,
+    keeps_time: bool = False,
 ) -> Declaration | Callable[[Runner], Declaration]:
     """Declare a function to be a tool: its signature is the schema and the request for rights, its docstring is what the model reads.
 
     `seconds` is how long it may run, when that is not the profile's usual time.
     `writes_plans` is given the arguments and says whether this call writes
     a plan, which is all that may change in plan mode. `safe_if` is given
-    them too, and says whether this call of a dangerous tool is safe.
+    them too, and says whether this call of a dangerous tool is safe. A
+    tool that `keeps_time` is not stopped by the road's clock: it ends
+    what it runs itself, within the context's `seconds`.
     """
 
     def declare(function: Runner) -> Declaration:
-        return Declaration(function, category, danger, audience, seconds, writes_plans, safe_if)
+        return Declaration(function, category, danger, audience, seconds, writes_plans, safe_if, keeps_time)
 
     return declare if function is None else declare(function)
 

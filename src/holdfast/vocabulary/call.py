@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from .json import Json
 
@@ -21,15 +22,25 @@ class Caller:
         return self.run or self.session or "default"
 
 
+class Wish(Enum):
+    """What a caller wants to become of a command's effects: real, nothing, or pending until somebody decides."""
+
+    KEEP = "keep"
+    DROP = "drop"
+    HOLD = "hold"
+
+
 @dataclass(frozen=True)
 class ToolCall:
     """A tool's name and the arguments as the caller wrote them.
 
     `arguments` is the raw JSON text when the caller had only that: what
     cannot be parsed is then a refusal like any other, and is recorded.
+    `effects` matters to commands alone.
     """
 
     id: str
     name: str
     arguments: Mapping[str, Json] | str
     caller: Caller = field(default_factory=Caller)
+    effects: Wish = Wish.KEEP

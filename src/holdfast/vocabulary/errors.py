@@ -5,8 +5,9 @@ crash loudly. The codes are part of our promises: dialects translate
 them, and nobody ever renames one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
 from .json import Json
@@ -295,6 +296,25 @@ class ManyMatches(Conflict):
     """The text to replace is in the file more than once."""
 
     code = "many_matches"
+
+
+# Commands
+
+
+class CommandFailed(HoldfastError):
+    """A command ended with something else than 0, or was ended. `output` is what it printed, `metadata` what is known of it."""
+
+    code = "command_failed"
+
+    output: str = ""
+    metadata: Mapping[str, Json] = MappingProxyType({})
+
+    @classmethod
+    def of(cls, message: str, *, output: str, metadata: Mapping[str, Json], exit_code: int) -> "CommandFailed":
+        """The error of a command that has ended."""
+        error = cls(message, exitCode=exit_code)
+        error.output, error.metadata = output, metadata
+        return error
 
 
 # Searching the web

@@ -31,10 +31,11 @@ class SimpleLimits:
 
 @dataclass(frozen=True)
 class Limits:
-    """All limits of one profile."""
+    """All limits of one profile. `tool_seconds` is what a call may take, `command_seconds` the most that one may ask for a command."""
 
     core: CoreLimits = field(default_factory=CoreLimits)
     fs: FsLimits = field(default_factory=FsLimits)
     simple: SimpleLimits = field(default_factory=SimpleLimits)
     tool_seconds: float = 60.0
+    command_seconds: float = 600.0
     audit_preview_bytes: int = KIB

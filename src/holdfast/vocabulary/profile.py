@@ -28,6 +28,11 @@ class Profile:
     limits: Limits = field(default_factory=Limits)
     workflow: Workflow | None = None
 
+    @property
+    def reads_protected(self) -> bool:
+        """Whether one of its toolsets lets protected files be read: then a command may as well."""
+        return not self.toolsets or "workspace" in self.toolsets
+
 
 SHIPPED = {
     "coder": Profile("coder", ("workspace", "core")),

@@ -11,7 +11,7 @@ import orjson
 
 from holdfast.accounts.tokens import Identity
 from holdfast.app import EVERYTHING, SAFE_ONLY
-from holdfast.vocabulary.call import Caller, ToolCall
+from holdfast.vocabulary.call import Caller, ToolCall, Wish
 from holdfast.vocabulary.errors import Cancelled, InvalidArguments, Mistake
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Done, Outcome, Refused
@@ -21,7 +21,7 @@ from .door import Door
 from .replies import Receive, Scope, Send, error_body, reply
 
 ADDRESS = re.compile(r"/api/v1/workspaces/([^/]+)/tools/?")
-_EFFECTS = ("keep", "drop", "hold")
+_EFFECTS = tuple(wish.value for wish in Wish)
 _LISTEN_AFTER_SECONDS = 0.25
 _HUNG_UP = "hung up"
 _STATUS_DIALECTS = ("workspace", "person")
@@ -88,7 +88,8 @@ def _mistakes(asked: dict[str, Any]) -> list[Mistake]:
 
 def _call(asked: dict[str, Any], identity: Identity) -> ToolCall:
     arguments: dict[str, Json] = asked["args"]
-    return ToolCall(str(uuid4()), asked["tool"], arguments, Caller(session=asked.get("session_id") or "", user=identity.user_id))
+    caller = Caller(session=asked.get("session_id") or "", user=identity.user_id)
+    return ToolCall(str(uuid4()), asked["tool"], arguments, caller, Wish(asked.get("effects") or "keep"))
 
 
 async def _body(receive: Receive) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from holdfast.tool.dialect import Dialect, Spot, spot_of_alias, spot_of_host_path
-from holdfast.vocabulary.errors import HoldfastError, InvalidPath, Outside
+from holdfast.vocabulary.errors import CommandFailed, HoldfastError, InvalidPath, Outside
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Answer
 from holdfast.workspace.mount import Mount
@@ -42,7 +42,10 @@ def answer(value: object) -> Answer:
 
 def problem(error: HoldfastError) -> Answer:
     """An error, as text that the model can act on."""
-    metadata: dict[str, Json] = {"code": error.code}
+    if isinstance(error, CommandFailed):
+        metadata: dict[str, Json] = {"code": error.code, **error.metadata}
+        return Answer({"output": error.output, "is_error": True, "metadata": metadata}, error.output, is_error=True, metadata=metadata)
+    metadata = {"code": error.code}
     return Answer({"output": str(error), "is_error": True, "metadata": metadata}, str(error), is_error=True, metadata=metadata)
 
 

@@ -1,0 +1,49 @@
+"""Commands of one workspace: the settings in the words of the sandbox, and what is left of earlier holders."""
+
+import asyncio
+from collections.abc import Mapping
+
+from holdfast.config.settings import Settings
+from holdfast.sandbox.layers import sweep
+from holdfast.sandbox.settings import CommandLimits, SandboxSettings
+from holdfast.tool.commands import Commands
+from holdfast.vocabulary.limits import MIB
+from holdfast.vocabulary.protected import ProtectedPaths
+from holdfast.workspace.layers import forget_interrupted, layers_on_record
+from holdfast.workspace.mount import Mount
+from holdfast.workspace.records import Records
+from holdfast.workspace.trash import Trash
+
+UNDERSTOOD = "I understand"
+
+
+async def open_commands(
+    settings: Settings, records: Records, mounts: Mapping[str, Mount], protected: ProtectedPaths, *, own_central: bool
+) -> Commands:
+    """Where the commands of a workspace will run. With `own_central`, `@central` lies in our own data, and commands do not see it."""
+    sandbox = sandbox_settings(settings, records.workspace_id)
+    await forget_interrupted(records)
+    await asyncio.to_thread(sweep, sandbox.layers, await layers_on_record(records))
+    seen = {name: mount for name, mount in mounts.items() if not (own_central and name == "central")}
+    trash = Trash(settings.home / "trash" / records.workspace_id, settings["trash_mib"] * MIB)
+    return Commands(seen, sandbox, records.workspace_id, protected, trash, max_undecided=settings["undecided_effects"])
+
+
+def sandbox_settings(settings: Settings, workspace_id: str) -> SandboxSettings:
+    """How commands run, as the person has set it."""
+    limits = CommandLimits(
+        memory_bytes=settings["command_memory_mib"] * MIB,
+        processes=settings["command_processes"],
+        free_disk_bytes=settings["command_free_disk_mib"] * MIB,
+        layer_bytes=settings["command_layer_mib"] * MIB,
+    )
+    passed_on = tuple(name.strip() for name in settings["command_env"].split(",") if name.strip() and name.strip() != "inherit")
+    return SandboxSettings(
+        layers=settings.home / "layers" / workspace_id,
+        home=settings.home / "command-homes" / workspace_id,
+        holdfast_home=settings.home,
+        limits=limits,
+        env=passed_on,
+        env_inherit="inherit" in settings["command_env"].split(","),
+        unconfined=settings["unconfined_commands"] == UNDERSTOOD,
+    )

@@ -1,0 +1,123 @@
+"""What is on record of commands' effects: under way, waiting for a decision, kept or dropped."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from holdfast.store import layers
+from holdfast.store.layers import NewLayer
+from holdfast.vocabulary.call import ToolCall
+from holdfast.vocabulary.effects import Effects
+from holdfast.vocabulary.errors import Conflict, NotFound
+
+from .changes import Changes
+from .keep import Kept, keep
+from .mount import Mount
+from .records import Records
+from .trash import Trash
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Effects that wait for a decision."""
+
+    id: str
+    session_id: str
+    call_id: str
+    created_at: int
+    started: Mapping[str, int]
+    effects: Effects
+
+
+@dataclass(frozen=True)
+class LayerBook:
+    """The records of a workspace's layers, for changes made on behalf of one call."""
+
+    records: Records
+    changes: Changes
+    mounts: Mapping[str, Mount]
+    trash: Trash
+    may_write_protected: bool = False
+
+    async def begin(self, layer_id: str, started: Mapping[str, int], call: ToolCall) -> None:
+        """Record that a command is about to run: if this process ends, it is known that nothing came of it."""
+        await layers.add(self.records.database, self.records.lease, _new(layer_id, started, call))
+
+    async def hold(self, layer_id: str, started: Mapping[str, int], call: ToolCall, effects: Effects) -> None:
+        """Leave effects pending."""
+        packed = await asyncio.to_thread(layers.pack_effects, effects.every)
+        await layers.hold(self.records.database, self.records.lease, _new(layer_id, started, call), effects, packed=packed)
+
+    async def keep(
+        self,
+        layer_id: str,
+        started: Mapping[str, int],
+        call: ToolCall,
+        effects: Effects,
+        uppers: Mapping[str, int],
+        *,
+        only: Iterable[tuple[str, str]] | None = None,
+        may_write_git: bool = False,
+    ) -> Kept:
+        """Make effects real, all or only those at or below some paths."""
+        return await keep(
+            self.records,
+            self.changes,
+            self.mounts,
+            _new(layer_id, started, call),
+            effects,
+            uppers,
+            trash=self.trash,
+            only=only,
+            may_write_git=may_write_git,
+            may_write_protected=self.may_write_protected,
+        )
+
+    async def drop(self, layer_id: str) -> None:
+        """Record that nothing comes of it.
+
+        Raises:
+            NotFound: There is no such layer.
+            Conflict: It has been decided already.
+        """
+        await layers.move(self.records.database, self.records.lease, layer_id, to=layers.DROPPED, only_from=layers.OPEN)
+
+    async def undecided(self, layer_id: str) -> Undecided:
+        """The effects that are pending under that id.
+
+        Raises:
+            NotFound: There is no such layer.
+            Conflict: It has been decided already.
+        """
+        row = await layers.get(self.records.database, self.records.workspace_id, layer_id)
+        if row is None:
+            raise NotFound("there are no such effects", hint="List the pending ones.", layer=layer_id)
+        if row.state != layers.PENDING:
+            raise Conflict(f"the effects are {_WORDS.get(row.state, row.state)}", hint="They can be decided once.", layer=layer_id)
+        packed = await layers.packed_effects(self.records.database, row)
+        effects = await asyncio.to_thread(layers.unpack_effects, packed)
+        return Undecided(row.id, row.session_id, row.call_id, row.created_at, row.started, effects)
+
+    async def pending(self) -> list[str]:
+        """The ids of what waits for a decision, the oldest first."""
+        return [row.id for row in await layers.in_state(self.records.database, self.records.workspace_id, layers.PENDING)]
+
+
+# What a person calls the states.
+_WORDS = {layers.RUNNING: "not known yet", layers.KEEPING: "being kept", layers.COMMITTED: "being kept", layers.SETTLED: "kept already"}
+
+
+def _new(layer_id: str, started: Mapping[str, int], call: ToolCall) -> NewLayer:
+    return NewLayer(id=layer_id, session_id=call.caller.session, call_id=call.id, started=started)
+
+
+async def layers_on_record(records: Records) -> set[str]:
+    """The ids of all layers whose folders are still needed."""
+    wanted = (layers.PENDING, layers.KEEPING, layers.COMMITTED)
+    return {row.id for row in await layers.in_state(records.database, records.workspace_id, *wanted)}
+
+
+async def forget_interrupted(records: Records) -> None:
+    """For the new holder of a workspace: commands that were under way have come to nothing."""
+    for row in await layers.in_state(records.database, records.workspace_id, layers.RUNNING):
+        await layers.move(records.database, records.lease, row.id, to=layers.DROPPED, only_from=(layers.RUNNING,))
