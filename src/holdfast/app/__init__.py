@@ -5,7 +5,7 @@ from .holdfast import Holdfast
 from .platform import Platform
 from .profiles import EVERYTHING, SAFE_ONLY, named_profile
 from .projects import find_projects, name_people
-from .tools import describe_arguments, describe_tools, examine, list_tools
+from .tools import describe_arguments, describe_tools, examine, is_command, list_tools
 
 __all__ = [
     "EVERYTHING",
@@ -20,6 +20,7 @@ __all__ = [
     "describe_tools",
     "examine",
     "find_projects",
+    "is_command",
     "list_tools",
     "name_people",
     "named_profile",

@@ -1,12 +1,16 @@
 """Commands of one workspace: the settings in the words of the sandbox, and what is left of earlier holders."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from holdfast.config.settings import Settings
+from holdfast.sandbox.lack import Lack
 from holdfast.sandbox.layers import sweep
+from holdfast.sandbox.probe import probe_folder
 from holdfast.sandbox.settings import CommandLimits, SandboxSettings
 from holdfast.tool.commands import Commands
+from holdfast.vocabulary.finding import Finding
 from holdfast.vocabulary.limits import MIB
 from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.workspace.layers import forget_interrupted, layers_on_record
@@ -15,6 +19,16 @@ from holdfast.workspace.records import Records
 from holdfast.workspace.trash import Trash
 
 UNDERSTOOD = "I understand"
+
+
+def lacks_of(lacks: Sequence[Lack]) -> list[Finding]:
+    """What is missing, as findings."""
+    return [Finding("commands", is_there=False, detail=lack.what, fix=lack.fix, is_needed=False) for lack in lacks]
+
+
+async def find_lacks(settings: Settings, folder: Path) -> list[Finding]:
+    """What keeps commands from being confined in a folder, found by trying."""
+    return lacks_of(await probe_folder(folder, sandbox_settings(settings, "doctor")))
 
 
 async def open_commands(

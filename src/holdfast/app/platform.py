@@ -19,9 +19,11 @@ from holdfast.tool.registry import Registry
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.errors import Busy, Exists, HoldfastError, LostLease, NotFound
 from holdfast.vocabulary.events import Event
+from holdfast.vocabulary.finding import Finding
 from holdfast.vocabulary.outcome import Done, Outcome
 from holdfast.vocabulary.profile import Profile
 
+from .commands import find_lacks, lacks_of
 from .held import Held, open_held
 from .relay import NotTaken, Relay, is_gone, pass_on, sweep
 from .tools import find_tools
@@ -127,6 +129,14 @@ class Platform:
             if (held := self._held.get(workspace_id)) is None:
                 held = self._held[workspace_id] = await self._take(workspace_id)
             return held
+
+    async def sandbox_lacks(self, workspace_id: str) -> list[Finding]:
+        """What keeps the commands of a workspace from being confined, and how to get it; nothing when they are."""
+        held = self._held.get(workspace_id)
+        if held is not None:
+            return lacks_of((await held.commands.sandbox()).lacks)
+        row = await people.get_workspace(self.database, workspace_id)
+        return await find_lacks(self.settings, Path(row.root)) if row is not None else []
 
     async def ensure_workspace(self, folder: Path, *, owner_id: str | None = None, name: str = "") -> Workspace:
         """The workspace of a folder, made when there is none; its owner is the local user unless another is named."""

@@ -5,13 +5,15 @@ import json
 import sys
 from collections.abc import Mapping
 from typing import Any, cast
+from uuid import uuid4
 
 from holdfast.app import Holdfast, describe_arguments
-from holdfast.vocabulary.call import Caller, ToolCall
+from holdfast.vocabulary.call import Caller, ToolCall, Wish
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.outcome import Done, Failed, Outcome, Refused
 from holdfast.vocabulary.spelling import plain_name
 
+from .effects import decide, takes_decisions
 from .parser import Parser, add_project_arguments, parse_mounts
 
 
@@ -25,6 +27,9 @@ def main(words: list[str]) -> int:
     parser.add_argument("--args", metavar="JSON", help="its arguments, as one JSON object")
     parser.add_argument("--stdin", metavar="KEY", help="take the argument KEY from standard input")
     parser.add_argument("--json", action="store_true", help="print outcome, code and result as JSON")
+    effects = parser.add_mutually_exclusive_group()
+    for wish, said in ((Wish.KEEP, "keep"), (Wish.DROP, "throw away"), (Wish.HOLD, "leave pending")):
+        effects.add_argument(f"--{wish.value}", dest="effects", action="store_const", const=wish, help=f"{said} what a command changes")
     add_project_arguments(parser)
     given = parser.parse_intermixed_args(words)
     if given.args is not None and given.arguments:
@@ -40,9 +45,7 @@ def main(words: list[str]) -> int:
     takes = describe_arguments(given.name)
     _check_names(given.name, takes, pairs, parser)
     arguments = given.args if given.args is not None and not pairs else _merged(given.args, pairs, takes, parser)
-    outcome = asyncio.run(_call(given, arguments, parse_mounts(parser, given.mount)))
-    _show(outcome, as_json=given.json)
-    match outcome:
+    match asyncio.run(_call(given, arguments, parse_mounts(parser, given.mount))):
         case Done():
             return 0
         case Failed():
@@ -52,8 +55,14 @@ def main(words: list[str]) -> int:
 
 
 async def _call(given: Any, arguments: dict[str, Json] | str, mounts: dict[str, str]) -> Outcome:
+    asks = given.effects is None and not given.json and takes_decisions(given.name)
+    wish = Wish.HOLD if asks else given.effects or Wish.KEEP
     async with Holdfast.open(given.project, profile=given.profile, mounts=mounts, run=given.run) as holdfast:
-        return await holdfast.take(ToolCall("cli", given.name, arguments, Caller(run=given.run)))
+        outcome = await holdfast.take(ToolCall(f"cli-{uuid4()}", given.name, arguments, Caller(run=given.run), wish))
+        _show(outcome, as_json=given.json)
+        if asks and outcome.answer.metadata is not None:
+            await decide(holdfast, outcome.answer.metadata)
+        return outcome
 
 
 def _standard_input(parser: Parser) -> str:

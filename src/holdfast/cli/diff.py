@@ -28,12 +28,12 @@ def _show(told: dict[str, Any]) -> None:
     if not told["diff"]:
         print("no difference" if told["from"] != told["to"] else "no difference: there is no version before this one", file=sys.stderr)
     elif sys.stdout.isatty():
-        print("\n".join(_line(line) for line in told["diff"].removesuffix("\n").split("\n")))
+        print("\n".join(diff_line(line) for line in told["diff"].removesuffix("\n").split("\n")))
     else:
         sys.stdout.write(told["diff"].encode(errors="replace").decode())
 
 
-def _line(line: str) -> str:
+def diff_line(line: str) -> str:
     """A line as it may be sent to a terminal: what it holds is shown and not obeyed."""
     shown = visible(line)
     colour = next((colour for start, colour in _COLOURS if line.startswith(start)), None) if is_colourful() else None

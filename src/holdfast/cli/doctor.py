@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 
 from holdfast.app import examine
 
@@ -12,8 +13,9 @@ def main(words: list[str]) -> int:
     """Look at the machine; leave with 1 when something is missing that Holdfast cannot do without."""
     parser = Parser(prog="holdfast doctor", description="Look at this machine: what is there, what is missing, how to get it.")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument("--project", metavar="DIR", default=".", help="the folder that commands would run in (default: this one)")
     given = parser.parse_args(words)
-    findings = examine()
+    findings = examine(Path(given.project))
     if given.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import secrets
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from holdfast.accounts.tokens import Tokens
 from holdfast.app import Platform, token_secret
 from holdfast.config.settings import Settings, load_settings
 from holdfast.vocabulary.errors import Busy, InvalidSetting, NotFound
+from holdfast.vocabulary.finding import Finding
 
 from .parser import Parser, parse_mounts
 
@@ -61,6 +62,8 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
         workspace = await platform.ensure_workspace(folder)
         platform.mount_also(workspace.id, mounts)
         await _hold(platform, workspace.id, mounts)
+        # Found out while the rest is being made ready.
+        lacks = asyncio.create_task(platform.sandbox_lacks(workspace.id))
         user = await platform.local_user()
         bearer = tokens.issue(user.id, user.email, seconds=_YEAR, only_here=True)
         more: list[str] = settings["allowed_hosts"].casefold().split(",")
@@ -70,9 +73,12 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
         once = secrets.token_urlsafe(24)
         door.one_time[once] = bearer
         base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        told = {"url": f"{base}/?token={once}", "token": bearer, "workspace_id": workspace.id, "user": user.email, "sandbox_tier": 0}
-        say = partial(_say, told, base, folder, as_json=as_json)
-        await serve(build(door), listening, on_ready=say, on_stop=platform.stop_waiting)
+        app = build(door)
+        missing = await lacks
+        told: dict[str, Any] = {"url": f"{base}/?token={once}", "token": bearer, "workspace_id": workspace.id, "user": user.email}
+        told["sandbox_tier"] = 0 if missing else 1
+        say = partial(_say, told, base, folder, missing, as_json=as_json)
+        await serve(app, listening, on_ready=say, on_stop=platform.stop_waiting)
 
 
 async def _hold(platform: Platform, workspace_id: str, mounts: dict[str, str]) -> None:
@@ -85,7 +91,7 @@ async def _hold(platform: Platform, workspace_id: str, mounts: dict[str, str]) -
         print("another process holds this folder's workspace, so calls are passed on to it", file=sys.stderr)
 
 
-def _say(told: dict[str, Any], base: str, folder: Path, *, as_json: bool) -> None:
+def _say(told: dict[str, Any], base: str, folder: Path, missing: Sequence[Finding], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(told), flush=True)
         return
@@ -95,6 +101,8 @@ def _say(told: dict[str, Any], base: str, folder: Path, *, as_json: bool) -> Non
     for tool, arguments in (("ls", {}), ("write", {"path": "/hello.md", "content": "# Hello\n"}), ("read", {"path": "/hello.md"})):
         body = json.dumps({"tool": tool, "args": arguments})
         print(f"  curl -s {address} -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '{body}'")
+    for lack in missing:
+        print(f"\nCommands (bash) are not offered: {lack.detail}.\n  → {lack.fix}")
     print("\nStop it with Ctrl-C.", flush=True)
 
 
