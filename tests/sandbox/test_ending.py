@@ -3,15 +3,21 @@
 import asyncio
 import os
 import random
+import subprocess
+import sys
+import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 
 from holdfast.sandbox.command import Tier
+from holdfast.sandbox.discard import remove
 from tests.untested import needs
 
 from .yard import Yard, open_yard
+
+CHECKOUT = Path(__file__).parent.parent.parent
 
 pytestmark = needs("bubblewrap", "commands run in it")
 
@@ -21,6 +27,20 @@ setsid sh -c 'trap "" TERM HUP INT; sleep 1234.{mark}; :' &
 (setsid nohup sleep 1235.{mark} >/dev/null 2>&1 &)
 /usr/bin/env sh -c 'while :; do sleep 1236.{mark}; done' &
 echo up
+"""
+
+_SERVER = """
+import asyncio, os, sys
+from tests.sandbox.yard import open_yard
+
+async def main():
+    async with open_yard() as yard:
+        print(yard.folder, flush=True)
+        layer = yard.sandbox.new_layer()
+        yard.shown = type("Show", (), {"append": lambda self, chunk: os.write(1, chunk)})()
+        await yard.run_in(layer, sys.argv[1])
+
+asyncio.run(main())
 """
 
 
@@ -78,6 +98,27 @@ async def test_what_was_written_before_a_timeout_is_in_the_layer_and_its_output_
     assert (layer.upper("project") / "kept").read_text() == "kept\n"
     assert (tmp_path / "out").read_bytes() == finished.head == b"said\n"
     await yard.sandbox.discard(layer)
+
+
+def test_a_server_that_is_killed_takes_its_commands_with_it() -> None:
+    mark = _mark()
+    words = [sys.executable, "-c", _SERVER, _DAEMONS.format(mark=mark) + "sleep 1000"]
+    server = subprocess.Popen(words, cwd=CHECKOUT, stdout=subprocess.PIPE)
+    assert server.stdout
+    folder = Path(server.stdout.readline().decode().strip())
+    assert server.stdout.readline() == b"up\n"
+    assert _alive(mark)
+
+    server.kill()
+    server.wait()
+    server.stdout.close()
+    for _ in range(200):
+        if not _alive(mark):
+            break
+        time.sleep(0.01)
+
+    assert _alive(mark) == []
+    remove(folder)
 
 
 @pytest.mark.long

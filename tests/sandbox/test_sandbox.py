@@ -37,6 +37,30 @@ async def test_what_a_command_changes_lands_in_its_layer_and_nowhere_else(yard: 
     assert not layer.folder.exists()
 
 
+async def test_a_layer_can_be_run_in_again_and_shows_what_was_done_in_it_before(yard: Yard) -> None:
+    layer = yard.sandbox.new_layer()
+    await yard.run_in(layer, "echo once > made; rm notes.txt")
+
+    finished = await yard.run_in(layer, "cat made; echo twice >> made; ls")
+
+    assert finished.head == b"once\nmade\n"
+    assert (layer.upper("project") / "made").read_text() == "once\ntwice\n"
+    await yard.sandbox.discard(layer)
+
+
+async def test_layers_that_no_record_knows_of_are_swept_and_others_stay(yard: Yard) -> None:
+    known, unknown = yard.sandbox.new_layer(), yard.sandbox.new_layer()
+    await yard.run_in(unknown, "mkdir -p a/b; chmod 000 a; rm notes.txt")
+
+    swept = await yard.sandbox.leftovers({known.id})
+
+    assert swept == [unknown.id]
+    assert known.folder.exists()
+    assert not unknown.folder.exists()
+    assert (await yard.run_in(known, "cat notes.txt")).head == b"first\n"
+    await yard.sandbox.discard(known)
+
+
 async def test_a_command_that_only_reads_leaves_an_empty_layer(yard: Yard) -> None:
     layer = yard.sandbox.new_layer()
 

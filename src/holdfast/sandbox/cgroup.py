@@ -8,9 +8,10 @@ server itself has.
 
 import os
 import signal
+import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .settings import CommandLimits
@@ -31,33 +32,35 @@ class Groups:
         """A group for one command. What cannot be limited is left to the other guards."""
         made: dict[str, Path] = {}
         for controller, parent in self.folders.items():
-            folder = parent / f"{_PREFIX}{name}"
+            folder = parent / f"{_PREFIX}{os.getpid()}-{name}"
             with suppress(OSError):
                 folder.mkdir(exist_ok=True)
                 _limit(folder, controller, self.version, limits)
                 made[controller] = folder
-        return Group(made, self.version)
+        return Group(made, self.version, _doors(made))
 
     def sweep(self) -> None:
-        """Remove groups of servers that are no more. One that has processes cannot be removed, and is in use."""
+        """Remove groups of servers that are no more. One that still has processes stays."""
         for parent in set(self.folders.values()):
-            for folder in parent.glob(f"{_PREFIX}*"):
-                with suppress(OSError):
-                    folder.rmdir()
+            for folder in parent.glob(f"{_PREFIX}*-*"):
+                if not os.path.exists(f"/proc/{folder.name.split('-')[1]}"):
+                    with suppress(OSError):
+                        folder.rmdir()
 
 
 @dataclass(frozen=True)
 class Group:
-    """The group of one command."""
+    """The group of one command. Without folders it is no group, and limits nothing."""
 
-    folders: dict[str, Path]
-    version: int
+    folders: dict[str, Path] = field(default_factory=dict[str, Path])
+    version: int = 2
+    doors: tuple[int, ...] = ()
 
     def take_in(self, pid: int) -> None:
-        """Put a process, and whatever it will start, into the group."""
-        for folder in dict.fromkeys(self.folders.values()):
+        """Put a process, and whatever it will start, into the group: by descriptors, since who starts commands may not see the folders."""
+        for door in self.doors:
             with suppress(OSError):
-                (folder / "cgroup.procs").write_text(str(pid))
+                os.write(door, str(pid).encode())
 
     @property
     def _memory(self) -> Path | None:
@@ -103,6 +106,8 @@ class Group:
 
     def remove(self) -> None:
         """Take the group away. It lingers for a moment after its last process."""
+        for door in self.doors:
+            os.close(door)
         for folder in dict.fromkeys(self.folders.values()):
             for _ in range(_TRIES):
                 try:
@@ -115,6 +120,14 @@ class Group:
                     break
 
 
+def _doors(folders: dict[str, Path]) -> tuple[int, ...]:
+    opened: list[int] = []
+    for folder in dict.fromkeys(folders.values()):
+        with suppress(OSError):
+            opened.append(os.open(folder / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC))
+    return tuple(opened)
+
+
 def find_groups() -> Groups | None:
     """Where this process may make groups with limits, found by making one."""
     for version, folders in ((2, _second()), (1, _first())):
@@ -125,7 +138,7 @@ def find_groups() -> Groups | None:
 
 
 def _usable(parent: Path, controller: str, version: int) -> bool:
-    trial = parent / f"{_PREFIX}trial-{os.getpid()}"
+    trial = parent / f"{_PREFIX}{os.getpid()}-trial-{threading.get_ident()}"
     try:
         trial.mkdir()
     except OSError:

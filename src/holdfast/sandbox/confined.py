@@ -20,7 +20,7 @@ from .hidden import hidden_paths
 from .hub import Hub
 from .job import Job, run_job
 from .layer import Layer
-from .layers import make_layer
+from .layers import make_layer, renew_work
 from .seccomp import program
 from .settings import SandboxSettings
 from .view import Shown, View, words
@@ -84,7 +84,7 @@ class Confined:
                 output=command.output,
                 limits=limits,
                 written=[(layer.folder, limits.layer_bytes), (self._settings.home, limits.home_bytes)],
-                group=ground.groups.make(secrets.token_hex(8), limits) if ground.groups else Group({}, 2),
+                group=ground.groups.make(secrets.token_hex(8), limits) if ground.groups else Group(),
                 clean=None,
                 grace_seconds=self._settings.grace_seconds,
                 tier=Tier.LAYERED,
@@ -110,6 +110,7 @@ class Confined:
             source = self._ground.root(mount)
             if mount.writable:
                 _point(layer.folder / mount.name / "lower", source)
+                renew_work(layer, mount.name, self._ground.hands)
                 source = f"{self._ground.layers}/{layer.id}/{mount.name}/seen"
             trees.append(Shown(source, str(mount.root), mount.writable))
         if command.outputs is not None:

@@ -20,6 +20,8 @@ from .tools import tool_folders
 from .view import Shown
 
 _MADE = ".made"
+# As many sessions as can be expected to be at work in one workspace.
+_MOST_OUTPUTS = 64
 
 
 class NotMapped(Exception):
@@ -54,6 +56,8 @@ class Ground:
         ground = cls(mounts, settings, hands, hub)
         await asyncio.to_thread(ground.make_folders)
         ground.groups = await asyncio.to_thread(find_groups)
+        if ground.groups is not None:
+            await asyncio.to_thread(ground.groups.sweep)
         folders = [str(settings.layers), str(settings.home), str(settings.layers / _MADE), *ground.tool_folders()]
         seen = folders if not hands.dropped else await ground.show_all(folders)
         ground.layers, ground.home, ground.made = seen[:3]
@@ -102,9 +106,12 @@ class Ground:
         """Where the folder of outputs is to be found, readable for the hands."""
         if not self.hands.dropped:
             return str(folder)
-        if folder not in self._outputs:
-            self._outputs[folder] = await self._show(str(folder), mapped=True)
-        return self._outputs[folder]
+        path = self._outputs.pop(folder, None) or await self._show(str(folder), mapped=True)
+        self._outputs[folder] = path
+        if len(self._outputs) > _MOST_OUTPUTS:
+            oldest = next(iter(self._outputs))
+            self.hub.hide(self._outputs.pop(oldest))
+        return path
 
     async def _show(self, folder: str, *, mapped: bool = False) -> str:
         def clone() -> int:

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from .cgroup import Group
 from .process import Process, tree
 from .settings import CommandLimits
 
 _FIRST_SECONDS, _LAST_SECONDS = 0.01, 0.1
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 # Files in memory that no process has mapped belong to nobody that could be counted. So the machine itself is looked at too.
-_LEAST_MEMORY_BYTES = 192 * 1024 * 1024
+_LEAST_SHARE = 20
 # To measure a tree takes time. Afterwards it is left alone for so many times as long.
 _REST_TIMES = 20
 
@@ -21,10 +22,12 @@ _REST_TIMES = 20
 class Guard:
     """Looks at one command every tenth of a second."""
 
-    def __init__(self, process: Process, limits: CommandLimits, written: Sequence[tuple[Path, int]]) -> None:
+    def __init__(self, process: Process, group: Group, limits: CommandLimits, written: Sequence[tuple[Path, int]]) -> None:
         self._process = process
+        self._group = group
         self._limits = limits
         self._written = written
+        self._left_at_first = _machine_memory()[1]
         self.peak_bytes = 0
 
     async def watch(self) -> str:
@@ -33,7 +36,7 @@ class Guard:
         while True:
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LAST_SECONDS)
-            if self._memory() > self._limits.memory_bytes or _memory_left() < _LEAST_MEMORY_BYTES:
+            if self._memory() > self._limits.memory_bytes or self._takes_the_last(*_machine_memory()) or self._group.ran_out_of_memory():
                 return "memory"
             for path, most in self._written:
                 if _room(path) < self._limits.free_disk_bytes:
@@ -44,6 +47,11 @@ class Guard:
                 if await asyncio.to_thread(size_of, path) > most:
                     return "disk"
                 rest[path] = began + _REST_TIMES * (time.monotonic() - began)
+
+    def _takes_the_last(self, total: int, left: int) -> bool:
+        """Whether the machine has hardly any memory left, and had more when the command began."""
+        least = total // _LEAST_SHARE
+        return left < least and self._left_at_first - left > least
 
     def _memory(self) -> int:
         first = self._process.first() or self._process.pid
@@ -57,12 +65,12 @@ class Guard:
         return total
 
 
-def _memory_left() -> int:
+def _machine_memory() -> tuple[int, int]:
+    """What the machine has, and what of it could still be used."""
     with open("/proc/meminfo") as lines:
-        for line in lines:
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return _LEAST_MEMORY_BYTES
+        rows = dict(line.split(":", 1) for line in lines)
+    total, left = (int(rows[name].split()[0]) * 1024 for name in ("MemTotal", "MemAvailable"))
+    return total, left
 
 
 def _room(path: Path) -> int:

@@ -53,6 +53,10 @@ class Hub:
         self._shown += 1
         return self.do(lambda name=str(self._shown): _show(mount, name))
 
+    def hide(self, path: str) -> None:
+        """Take away what was shown. Commands that run already go on seeing it."""
+        self.do(lambda: kernel.detach(path))
+
     def start(self, start: "Start") -> Future["subprocess.Popen[bytes]"]:
         """Start a program in a session of its own, put it into its group, and only then let it go on."""
         return self.do(lambda: _started(start))

@@ -67,10 +67,11 @@ async def _run(hub: Hub, job: Job, show: Callable[[bytes], None], stop: "asyncio
     with ExitStack() as undo:
         complaints = os.memfd_create("complaints", os.MFD_CLOEXEC)
         undo.callback(os.close, complaints)
+        undo.callback(job.group.remove)
         process, output = await _start(hub, job, show, complaints)
         undo.callback(process.close)
         began = time.monotonic()
-        guard = Guard(process, job.limits, job.written)
+        guard = Guard(process, job.group, job.limits, job.written)
         watching = asyncio.ensure_future(guard.watch())
         try:
             reason = await _reason_to_end(process, output, watching, stop, job.seconds)
@@ -87,7 +88,6 @@ async def _run(hub: Hub, job: Job, show: Callable[[bytes], None], stop: "asyncio
             reason = "memory"
         code = process.exit_code if process.exit_code >= 0 else 128 - process.exit_code
         peak = max(guard.peak_bytes, process.max_rss_bytes) or job.group.peak_bytes()
-        job.group.remove()
     return Finished(
         exit_code=code,
         signal=code - 128 if code in _SIGNALLED else 0,

@@ -33,6 +33,14 @@ def make_layer(folder: Path, mounts: Sequence[SandboxMount], hands: Hands) -> La
     return Layer(layer_id, own, started)
 
 
+def renew_work(layer: Layer, mount: str, hands: Hands) -> None:
+    """Let a layer be used once more: overlayfs takes no `work` that was left without a sync, as all of ours are."""
+    work = layer.work(mount)
+    if (work / "work").exists():
+        discard.remove(work)
+        _make(work, 0o700, hands)
+
+
 def sweep(folder: Path, known: Collection[str]) -> list[str]:
     """Remove the layers that nobody knows of, and name them."""
     try:

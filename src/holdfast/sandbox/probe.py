@@ -30,6 +30,9 @@ _NAME = "holdfast-trial"
 _SCRIPT = "echo changed >> a && rm b && rm -r d && mkdir d && echo new > d/y"
 _SECONDS = 10
 
+# Shown to commands in part, or as something else.
+_OF_THE_SYSTEM = ("/", "/bin", "/dev", "/etc", "/home", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var")
+
 _OTHER_USER = Lack(
     "the workspace's folder belongs to root, and this kernel or file system cannot show it as somebody else's",
     "run as an ordinary user, or chown the folder",
@@ -42,6 +45,8 @@ async def probe(mounts: Sequence[SandboxMount], settings: SandboxSettings, *, wo
         return lacks
     if any(settings.layers.is_relative_to(mount.root) for mount in mounts if mount.writable):
         return (Lack(f"layers are kept in {settings.layers}, inside the workspace", "set HOLDFAST_HOME to a folder outside of it"),)
+    if system := [str(mount.root) for mount in mounts if str(mount.root) in _OF_THE_SYSTEM]:
+        return (Lack(f"{', '.join(system)} is a folder of the system", "open a folder of the project's own"),)
     settings.layers.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=".trial-", dir=settings.layers))
     try:
@@ -118,7 +123,7 @@ def _missing() -> tuple[Lack, ...]:
 def explain(complaint: str, layers: Path) -> Lack:
     """The likely reason of a failure, from what was said and from what the machine is."""
     said = complaint.strip().splitlines()[-1] if complaint.strip() else "nothing was said"
-    in_container = os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv")
+    in_container = _in_container()
     if _sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" and _is_refusal(complaint):
         return Lack(
             f"AppArmor refuses user namespaces to ordinary programs ({said})",
@@ -134,9 +139,11 @@ def explain(complaint: str, layers: Path) -> Lack:
     if "proc" in complaint and in_container and _is_refusal(complaint):
         return Lack(f"Docker covers parts of /proc ({said})", "docker run --security-opt systempaths=unconfined")
     if in_container and _is_refusal(complaint):
+        # Root in a container lacks CAP_SYS_ADMIN; an ordinary user needs no more than that nobody forbids namespaces.
+        user = "--user 1000 " if os.geteuid() == 0 else ""
         return Lack(
             f"Docker's seccomp profile refuses namespaces or mounts ({said})",
-            "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined",
+            f"docker run {user}--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined",
         )
     return Lack(f"a trial failed: {said}", f"check that {layers} is on a local disk, and that the kernel is 5.11 or newer")
 
@@ -151,6 +158,10 @@ def file_system_of(path: Path) -> str:
             if before.split()[2] == wanted:
                 return after.split()[0]
     return ""
+
+
+def _in_container() -> bool:
+    return os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv")
 
 
 def _is_refusal(complaint: str) -> bool:

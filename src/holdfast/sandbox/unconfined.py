@@ -39,7 +39,7 @@ def job(command: Command, mounts: Sequence[SandboxMount], settings: SandboxSetti
         settings, os.environ, path=os.environ.get("PATH", ""), additions={**command.environment, _MARK: mark}, home=str(settings.home)
     )
     groups = find_groups()
-    group = groups.make(mark[:16], settings.limits) if groups else Group({}, 2)
+    group = groups.make(mark[:16], settings.limits) if groups else Group()
     # The words come after setpriv, so that nothing that the environment says has effect before root is dropped.
     inner = ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in environment.items())]
     return Job(

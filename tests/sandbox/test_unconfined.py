@@ -1,0 +1,116 @@
+"""Without a sandbox nothing runs, unless the person has written that they understand; then it is marked and ended like any other."""
+
+import asyncio
+import os
+import random
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from holdfast.sandbox import chain
+from holdfast.sandbox.command import Tier
+from holdfast.vocabulary.errors import AccessDenied, NotFound
+
+from .yard import Yard, open_yard
+
+
+@pytest.fixture
+def no_bubblewrap(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Have programs looked for where everything but bubblewrap is."""
+    for name in ("unshare", "setpriv", "mount", "sh"):
+        (tmp_path / name).symlink_to(f"/usr/bin/{name}")
+    monkeypatch.setitem(chain.CLEAN, "PATH", str(tmp_path))
+
+
+@pytest.fixture
+async def yard(no_bubblewrap: None) -> AsyncGenerator[Yard]:
+    async with open_yard(unconfined=True) as yard:
+        yield yard
+
+
+async def test_without_a_sandbox_commands_are_not_offered_and_the_fix_is_named(no_bubblewrap: None) -> None:
+    async with open_yard() as yard:
+        assert yard.sandbox.tier is Tier.UNCONFINED
+        assert not yard.sandbox.offers_commands
+        assert [lack.fix for lack in yard.sandbox.lacks] == ["apt-get install bubblewrap"]
+
+        with pytest.raises(AccessDenied, match="bubblewrap is not installed"):
+            await yard.run("touch made")
+        with pytest.raises(AccessDenied):
+            yard.sandbox.new_layer()
+
+        assert not (yard.project / "made").exists()
+
+
+async def test_an_unconfined_command_works_on_the_project_itself_and_is_marked(yard: Yard) -> None:
+    finished = await yard.run("pwd; echo more >> notes.txt; echo error >&2; exit 3")
+
+    assert (finished.tier, finished.exit_code) == (Tier.UNCONFINED, 3)
+    assert finished.head.decode() == f"{yard.project}\nerror\n"
+    assert (yard.project / "notes.txt").read_text() == "first\nmore\n"
+
+
+async def test_an_unconfined_command_has_the_same_environment_and_limits(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKEN", "planted")
+
+    finished = await yard.run("env; ulimit -n; head -c 100000000 /dev/zero > big; ls -s --block-size=1M big | cut -d' ' -f1")
+
+    assert b"planted" not in finished.head
+    assert b"\n4096\n" in finished.head
+    assert finished.head.endswith(b"\n64\n") or finished.head.endswith(b"\n65\n")
+
+
+async def test_daemons_of_an_unconfined_command_end_with_it_by_exit_timeout_and_cancel(yard: Yard) -> None:
+    for how in ("exit", "timeout", "cancel"):
+        mark = str(random.randrange(10**12, 10**13))
+        script = f"setsid sh -c 'sleep 1234.{mark}; :' & (setsid nohup sleep 1235.{mark} >/dev/null 2>&1 &); echo up"
+        if how == "exit":
+            assert (await yard.run(script)).exit_code == 0
+        elif how == "timeout":
+            assert (await yard.run(script + "; sleep 100", seconds=0.2)).timed_out
+        else:
+            running = asyncio.ensure_future(yard.run(script + "; sleep 100"))
+            await asyncio.sleep(0.2)
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+
+        assert _alive(mark) == []
+
+
+async def test_an_unconfined_command_in_a_folder_that_is_not_there_is_not_run(yard: Yard) -> None:
+    with pytest.raises(NotFound):
+        await yard.run("true", cwd="nowhere")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+async def test_a_root_server_runs_an_unconfined_command_as_the_owner_of_the_project(no_bubblewrap: None) -> None:
+    async with open_yard(owner=12345, unconfined=True) as yard:
+        finished = await yard.run("id -u; touch made", environment={"LD_PRELOAD": "/nonexistent"})
+
+        assert b"12345" in finished.head
+        assert (yard.project / "made").stat().st_uid == 12345
+
+
+async def test_a_sandbox_that_can_confine_never_runs_without_a_layer() -> None:
+    async with open_yard(unconfined=True) as yard:
+        if yard.sandbox.tier is not Tier.LAYERED:
+            pytest.skip("nothing can be confined here")
+        with pytest.raises(AccessDenied):
+            await yard.run_in(None, "touch made")
+
+        assert not (yard.project / "made").exists()
+
+
+def _alive(mark: str) -> list[str]:
+    found: list[str] = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and name != str(os.getpid()):
+            try:
+                words = Path("/proc", name, "cmdline").read_bytes()
+            except OSError:
+                continue
+            if mark.encode() in words:
+                found.append(words.decode(errors="replace"))
+    return found
