@@ -58,6 +58,19 @@ async def test_a_version_that_there_is_not_is_404_and_without_one_an_id_is_not_e
 
 
 @carries("PEOPLE-4")
+async def test_only_what_was_at_the_path_comes_back(desk: Desk) -> None:
+    for name in ("a", "b", "a.md"):
+        await done(desk, "write", path=f"/{name}", content=name)
+        await done(desk, "rm", path=f"/{name}")
+
+    await done(desk, "undelete", path="/a")
+    await refused(desk, 404, "undelete", path="/c")
+
+    assert [entry.name for entry in desk.root.iterdir()] == ["a"]
+    assert desk.text("a") == "a"
+
+
+@carries("PEOPLE-4")
 async def test_undelete_of_what_is_not_deleted_is_409_and_of_a_taken_path_too(desk: Desk) -> None:
     await done(desk, "write", path="/a.md", content="one\n")
     await refused(desk, 409, "undelete", path="/a.md")
