@@ -1,10 +1,14 @@
 """Commands of one workspace: the settings in the words of the sandbox, and what is left of earlier holders."""
 
 import asyncio
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from holdfast.config.settings import Settings
+from holdfast.sandbox import discard
 from holdfast.sandbox.lack import Lack
 from holdfast.sandbox.layers import sweep
 from holdfast.sandbox.probe import probe_folder
@@ -27,8 +31,19 @@ def lacks_of(lacks: Sequence[Lack]) -> list[Finding]:
 
 
 async def find_lacks(settings: Settings, folder: Path) -> list[Finding]:
-    """What keeps commands from being confined in a folder, found by trying."""
-    return lacks_of(await probe_folder(folder, sandbox_settings(settings, "doctor")))
+    """What keeps commands from being confined in a folder, found by trying; nothing is left of that.
+
+    It depends on the file system of our data, so it is tried there, or
+    where that would be made.
+    """
+    nearest = next(each for each in (settings.home, *settings.home.parents) if each.exists())
+    above = nearest if os.access(nearest, os.W_OK | os.X_OK) else None
+    trial = Path(tempfile.mkdtemp(prefix=".holdfast-trial-", dir=above))
+    try:
+        tried = replace(sandbox_settings(settings, "trial"), layers=trial / "layers", home=trial / "home")
+        return lacks_of(await probe_folder(folder, tried))
+    finally:
+        discard.remove(trial)
 
 
 async def open_commands(
