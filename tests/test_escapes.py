@@ -218,8 +218,11 @@ async def test_the_same_attacks_would_be_done_if_they_stayed_inside(scene: Scene
     assert parameter.asks is not None
 
     for number, spell in enumerate(spellings_of(tool, scene, parameter.asks.only)):
-        await scene.desk.call("plan_write", path="/inside.plan", title="Plan", content="needle\n")
-        paths = ("inside.md", "sub", f"new{number}.md", f"new{number}/file.md", "inside.plan")
+        for content in ("an older version\n", "needle\n"):
+            await scene.desk.call("plan_write", path="/inside.plan", title="Plan", content=content)
+        await scene.desk.call("write", path=f"/gone{number}.md", content="deleted\n")
+        await scene.desk.call("rm", path=f"/gone{number}.md")
+        paths = ("inside.md", "sub", f"new{number}.md", f"new{number}/file.md", "inside.plan", f"gone{number}.md")
 
         codes = [await attack(scene, tool, parameter, spell(path)) for path in paths]
 
