@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from holdfast.store.layers import LayerRow, NewLayer
 from holdfast.store.opening import open_database
 from holdfast.vocabulary.effects import Effects
 from holdfast.workspace.author import Author
+from holdfast.workspace.files import Files
 from holdfast.workspace.keep import Kept, keep
 from holdfast.workspace.keep_recovery import LayersLeft
 from holdfast.workspace.mount import Mount
@@ -83,6 +84,10 @@ class Workbench:
     async def do(self, script: str, *, call: str = "c1", git: bool = False, trash: Trash | None = None) -> Kept:
         """Run a script and keep all that it did."""
         return await self.keep(*await self.ran(script), call=call, git=git, trash=trash)
+
+    def by(self, call: str, session: str = "s1") -> Files:
+        """The files as a call has them."""
+        return replace(self.shelf.files, changes=self.shelf.files.changes.by(Author(call, session, "ada")), trash=self.trash)
 
     async def crash_and_recover(self) -> tuple["Workbench", RecoveryReport]:
         shelf = self.shelf

@@ -19,6 +19,7 @@ from .mount import Mount
 _TYPES = {stat.S_IFREG: EntryType.FILE, stat.S_IFDIR: EntryType.DIRECTORY, stat.S_IFLNK: EntryType.LINK}
 _NOTHING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV)
 _BLOCK = 1024 * 1024
+AS_IT_IS = -1  # the mode of an effect that has none of its own: whatever is there stays
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,16 @@ class Rule(Protocol):
         """Whether that can only be told from the bytes."""
         ...
 
+    @property
+    def forces(self) -> bool:
+        """Whether what is in the way is replaced as well."""
+        ...
+
+    @property
+    def leaves_folders(self) -> bool:
+        """Whether a folder that somebody has put something into just stays, and is no conflict."""
+        ...
+
     def is_foreign(self, effect: Effect, path: str, seen: Seen) -> bool:
         """Whether what the effect takes the place of is not what it was made of."""
         ...
@@ -61,6 +72,8 @@ class SinceStart:
 
     started: Mapping[str, int]
     needs_hash: bool = False
+    forces: bool = False
+    leaves_folders: bool = False
 
     def is_foreign(self, effect: Effect, path: str, seen: Seen) -> bool:
         """Whether the entry has changed since. A folder changes with whatever comes into it, so what is in it is asked instead."""
@@ -84,6 +97,8 @@ class Surveyed:
 def survey(mount: Mount, steps: Sequence[Step], rule: Rule) -> Surveyed:
     """Look at all places of one mount. Steps that have nothing left to do are not among those that come back."""
     looking = _Looking(mount, rule, _gone_with(steps))
+    if rule.leaves_folders:
+        looking.leave_folders(steps)
     ready = [found for found in map(looking.at, steps) if found is not None]
     return Surveyed(ready, looking.conflicts, looking.sizes)
 
@@ -124,15 +139,29 @@ def seen_in(mount: Mount, folder: int, name: str, *, hashed: bool) -> Seen | Non
 class _Looking:
     mount: Mount
     rule: Rule
-    gone: frozenset[str]
+    gone: set[str]
 
     def __post_init__(self) -> None:
         self.conflicts: list[KeepConflict] = []
         self.sizes: dict[str, int] = {}
 
+    def leave_folders(self, steps: Sequence[Step]) -> None:
+        """Let those folders stay that something is in which does not go, and then those above them."""
+        for step in reversed(steps):
+            effect = step.effect
+            if effect.kind is EffectKind.DELETED and effect.type is EntryType.DIRECTORY and not effect.is_whole:
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    if any(f"{step.path}/{name}" not in self.gone for name in self._names(step.path)):
+                        self.gone.discard(step.path)
+
     def at(self, step: Step) -> Step | None:
         effect = step.effect
+        if effect.kind is EffectKind.DELETED and step.left not in self.gone:
+            return None
         seen = self._seen(step.left, is_ignored=effect.is_ignored)
+        if effect.mode == AS_IT_IS and seen is not None:
+            step = replace(step, effect=replace(effect, mode=seen.was.mode))
+            effect = step.effect
         match effect.kind:
             case EffectKind.ADDED:
                 return self._added(step, seen)
@@ -140,8 +169,10 @@ class _Looking:
                 return None
             case EffectKind.RENAMED if self._seen(effect.path, is_ignored=True) is not None:
                 return self._refuse(effect, effect.path, "exists")
+            case EffectKind.CHANGED if seen is None and self.rule.forces:
+                return replace(step, effect=replace(effect, kind=EffectKind.ADDED, mode=effect.mode if effect.mode >= 0 else 0o644))
             case _ if seen is None:
-                return self._refuse(effect, step.left, "gone")
+                return None if self.rule.forces else self._refuse(effect, step.left, "gone")
             case _ if self.rule.is_foreign(effect, step.left, seen):
                 return self._refuse(effect, step.left, "changed")
             case EffectKind.MODE | EffectKind.DELETED if seen.was.type is not effect.type:
@@ -158,6 +189,8 @@ class _Looking:
         if step.makes_folder and seen.was.type is EntryType.DIRECTORY:
             # Somebody else has made the same folder: what is in it is looked at one by one.
             return None
+        if self.rule.forces and seen.was.type is not EntryType.DIRECTORY:
+            return replace(step, effect=replace(step.effect, kind=EffectKind.CHANGED), was=seen.was, file_id="")
         return self._refuse(step.effect, step.path, "exists")
 
     def _check_folder(self, effect: Effect, *, is_emptied: bool) -> None:
@@ -214,9 +247,9 @@ def lock_paths(mounts: Mapping[str, Mount], effects: Iterable[Effect], *, most_i
     return sorted({str(mounts[mount].root / path).rstrip("/") for mount, path in covered})
 
 
-def _gone_with(steps: Iterable[Step]) -> frozenset[str]:
+def _gone_with(steps: Iterable[Step]) -> set[str]:
     """The paths at which nothing stands afterwards."""
-    return frozenset(step.left for step in steps if step.effect.kind in (EffectKind.DELETED, EffectKind.RENAMED))
+    return {step.left for step in steps if step.effect.kind in (EffectKind.DELETED, EffectKind.RENAMED)}
 
 
 def _hash(mount: Mount, named: int, about: os.stat_result) -> str:

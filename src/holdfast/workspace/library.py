@@ -1,8 +1,10 @@
 """Files as disk and store know them together: what the `workspace` and `person` toolsets speak of."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from holdfast.store.layers import NewLayer
+from holdfast.vocabulary.effects import Effects
 from holdfast.vocabulary.errors import Broken
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.protected import ProtectedPaths
@@ -13,6 +15,7 @@ from .find import Criteria
 from .grep import grep
 from .history import History
 from .item import Item, Saved, VersionInfo, View
+from .keep import Kept, keep
 from .lines import Lines
 from .match import Found, Query
 from .mount import Mount
@@ -23,6 +26,8 @@ from .records import Records
 from .resolve import resolve
 from .save import WHOLE, Part
 from .sight import Sight
+from .trash import Trash
+from .undo import Undone, last_call, undo
 from .view import about, view
 
 
@@ -39,6 +44,7 @@ class Library:
     records: Records | None = None
     mounts: Mapping[str, Mount] = field(default_factory=dict[str, Mount])
     untouchable: ProtectedPaths | None = None
+    trash: Trash | None = None
 
     # Looking
 
@@ -141,6 +147,45 @@ class Library:
     async def item_by_id(self, file_id: str) -> Item:
         """The file with that id, deleted or not."""
         return await self._history().item(file_id)
+
+    # What commands did, and taking back what a call did
+
+    async def keep(
+        self,
+        layer: NewLayer,
+        effects: Effects,
+        uppers: Mapping[str, int],
+        *,
+        only: Iterable[tuple[str, str]] | None = None,
+        may_write_git: bool = False,
+        may_write_protected: bool = False,
+    ) -> Kept:
+        """Make the effects of a layer real, or `only` those at or below some paths. Raises Conflict, NoSpace."""
+        return await keep(
+            self._kept(),
+            self.changes,
+            self.mounts,
+            layer,
+            effects,
+            uppers,
+            trash=self._trash(),
+            only=only,
+            may_write_git=may_write_git,
+            may_write_protected=may_write_protected,
+        )
+
+    async def undo(self, call_id: str, *, force: bool = False) -> Undone:
+        """Take back all that a call did. Raises NotFound."""
+        return await undo(self._kept(), self.changes, self.mounts, call_id, trash=self._trash(), force=force)
+
+    async def last_call(self, session_id: str) -> str:
+        """The latest call of a session that can be taken back. Raises NotFound."""
+        return await last_call(self._kept(), session_id)
+
+    def _trash(self) -> Trash:
+        if self.trash is None:
+            raise Broken("this workspace was opened without a trash", hint="Open it with one.")
+        return self.trash
 
     def _history(self) -> History:
         return History(self._kept(), self.changes, self.mounts)

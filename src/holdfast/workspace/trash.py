@@ -6,6 +6,7 @@ hostile tree. The oldest goes for good when there is too much.
 """
 
 import errno
+import hashlib
 import os
 import stat
 from collections.abc import Generator
@@ -76,6 +77,20 @@ class Trash:
     def opened(self, name: str) -> int:
         """A file that is here, as a descriptor that only names it."""
         return os.open(self.folder / name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+    def hash_of(self, name: str) -> str:
+        """SHA-256 of a file that is here, or of where a link leads."""
+        named = self.opened(name)
+        try:
+            if stat.S_ISLNK(os.fstat(named).st_mode):
+                return hashlib.sha256(os.fsencode(os.readlink("", dir_fd=named))).hexdigest()
+            digest = hashlib.sha256()
+            with _reopened(named, os.O_RDONLY) as reading:
+                while block := os.read(reading, _BLOCK):
+                    digest.update(block)
+            return digest.hexdigest()
+        finally:
+            os.close(named)
 
     def note(self, layer_id: str, size: int) -> None:
         """Remember how much a keep has put here."""
