@@ -21,7 +21,7 @@ PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "complete"
 
 # Debian's package, the command that shows it is there, what is less without it.
-SYSTEM_PACKAGES = (("bubblewrap", "bwrap", "where the kernel has no Landlock, a search reads every file itself, which is slower"),)
+SYSTEM_PACKAGES = (("bubblewrap", "bwrap", "commands cannot be confined, so that the tool bash is not offered"),)
 
 
 def main() -> None:
@@ -32,11 +32,8 @@ def main() -> None:
         with open(__file__, "rb") as lock:
             hold(lock.fileno())
             if not is_complete():  # whoever held the lock may have done it all
-                install_system_packages()
                 complete()
-    for package, command, loss in SYSTEM_PACKAGES:
-        if shutil.which(command) is None:
-            print(f"{package} is missing: {loss}. To get it: apt-get install {package}")
+    provide_system_packages()
     print("ready: .venv was complete already" if fresh else "ready: .venv is complete")
 
 
@@ -102,17 +99,46 @@ def fetch_debians_pip_wheel(scratch: Path) -> Path:
     return next(scratch.glob("usr/share/python-wheels/pip-*.whl"))
 
 
-def install_system_packages() -> None:
-    """Only as root on Debian; elsewhere, and when it fails, `main` says what is missing."""
-    missing = [package for package, command, _ in SYSTEM_PACKAGES if shutil.which(command) is None]
-    if not missing or os.geteuid() != 0 or shutil.which("apt-get") is None:
-        return
-    print(f"installing {', '.join(missing)}", flush=True)
+def provide_system_packages() -> None:
+    """Install what is missing if that can be done, and say what is less without the rest, and how to get it."""
+    why = "" if not missing_packages() else install(missing_packages())
+    for package, command, loss in SYSTEM_PACKAGES:
+        if shutil.which(command) is None:
+            print(f"{package} is missing: {loss}. {why} To get it: {get(package)}")
+
+
+def missing_packages() -> list[str]:
+    return [package for package, command, _ in SYSTEM_PACKAGES if shutil.which(command) is None]
+
+
+def get(package: str) -> str:
+    if shutil.which("apt-get") is None:
+        return f"install {package} with your system's packages, then run make setup again."
+    return f"{'' if os.geteuid() == 0 else 'sudo '}apt-get install {package}"
+
+
+def install(packages: list[str]) -> str:
+    """Only as root on Debian, and after a failure not again for this .venv: without a network every try takes long.
+
+    What it returns says why not.
+    """
+    if shutil.which("apt-get") is None:
+        return "This is no Debian, so it was not installed."
+    if os.geteuid() != 0:
+        return "Only root may install it."
+    tried = VENV / "tried-to-install"
+    if tried.is_file() and tried.read_text() == f"{packages}":
+        return "It could not be installed the last time."
+    print(f"installing {', '.join(packages)}", flush=True)
     apt = ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=120"]
-    install = [*apt, "install", "--no-install-recommends", "--yes", *missing]
-    if not succeeds(install):  # most often because the lists are empty or old
+    wanted = [*apt, "install", "--no-install-recommends", "--yes", *packages]
+    if not succeeds(wanted):  # most often because the lists are empty or old
         succeeds([*apt, "update"])
-        succeeds(install)
+        if not succeeds(wanted):
+            tried.write_text(f"{packages}")
+            return "apt-get failed to install it."
+    print(f"installed {', '.join(packages)}", flush=True)
+    return ""
 
 
 def succeeds(command: list[str]) -> bool:
