@@ -203,7 +203,7 @@ class _Players:
         return (await read(await self._place(FILES), max_bytes=1_000, surveyed=False)).data
 
     async def list(self) -> bytes:
-        return b"\n".join(entry.place.name.encode() for entry in await list_directory(await self._place(FOLDERS), Sight()))
+        return b"\n".join(entry.name.encode() for entry in await list_directory(await self._place(FOLDERS), Sight()))
 
     async def write(self) -> bytes:
         await write(self.changes, await self._place(FILES), INSIDE)

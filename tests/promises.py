@@ -197,7 +197,7 @@ SEARCH = [
         "SEARCH-16": "web_search shows its output in pieces while it runs; together they are the output.",
     }),
     *_of("settled: web_search", issue=4, promises={
-        "SEARCH-13": "Addresses, engines and key are settings: http://localhost:8080 and bing,duckduckgo,brave unless set; empty means none.",
+        "SEARCH-13": "Addresses, engines and key are settings: http://localhost:8080; bing,duckduckgo,brave; empty means none.",
         "SEARCH-17": "A server that answers 403 is told to have JSON disabled, with what to set there.",
         "SEARCH-23": "The core and coder profiles have web_search; over REST and the command line it answers as in Python.",
     }),
@@ -208,6 +208,45 @@ SEARCH = [
         "SEARCH-21": "Results are marked as untrusted; control characters and what no reader sees are taken out.",
         "SEARCH-22": "Proxies of the environment are used for what is elsewhere, and not for this machine.",
         "SEARCH-24": "Nothing of HTTP is imported before something is searched.",
+    }),
+]  # fmt: skip
+
+COMMANDS = [
+    *_of("000 bash", issue=4, promises={
+        "BASH-1": "echo hello: the output has hello, and metadata.exitCode is 0 (AC-15).",
+        "BASH-2": "exit 42: is_error is true and metadata.exitCode is 42 (AC-16); the output is what the command printed.",
+        "BASH-3": "A command that runs longer than its timeout is ended: is_error is true, with a timeout message (AC-17).",
+        "BASH-4": "It runs in the project's folder.",
+        "BASH-5": "Output and errors come together, cut at 100 KB.",
+        "BASH-6": "Variables that look like API keys, tokens and secrets are not in its environment; PATH is (AC-7).",
+        "BASH-7": "Is dangerous, of category exec, requires command (text) and takes timeout (integer, in seconds).",
+        "BASH-8": "A call that is cancelled ends the command, and nothing comes of it.",
+        "BASH-9": "60 s is the time of a command unless another is asked for or set; a profile's maximum is never exceeded.",
+    }),
+    *_of("001 bash", issue=4, promises={
+        "BASH-10": "What a command prints is shown while it runs.",
+    }),
+    *_of("settled: bash", issue=4, promises={
+        "BASH-11": "The whole of an output that was cut is in a file that read and file_read can reach, and that tools cannot write.",
+        "BASH-12": "metadata tells exit code, duration, peak memory and the effects.",
+        "BASH-13": "Over REST and the command line it answers as in Python.",
+        "BASH-14": "The environment is an allow-list; HOME is a private folder.",
+        "BASH-15": "The core and coder profiles have bash.",
+    }),
+    *_of("settled: effects", issue=4, promises={
+        "EFFECT-1": "effects: keep, drop or hold beside args; keep is the default, and is done before the answer.",
+        "EFFECT-2": "Held effects are kept whole or in part, or dropped, once, also after a restart.",
+        "EFFECT-3": "A keep over what has changed meanwhile changes nothing, and names what it was.",
+        "EFFECT-4": "Protected paths are left out of a keep and named; those of git are kept when a person says so.",
+        "EFFECT-5": "In plan mode nothing comes of a command's effects.",
+        "EFFECT-6": "What is kept is a version, with the call that made it, and can be undone.",
+        "EFFECT-7": "Where a profile's tools may not read protected files, commands see them empty, and that is no effect.",
+        "EFFECT-8": "The effects of a command are approved by their hash; others than those that were looked at are not kept.",
+    }),
+    *_of("ours: commands", issue=4, promises={
+        "COMMAND-1": "A command is on record before it runs; after a crash its call is closed as what really happened.",
+        "COMMAND-2": "Commands that cannot be confined are refused, with what to install, unless a person wrote that they understand.",
+        "COMMAND-3": "What earlier processes left of layers is swept; pending ones stay.",
     }),
 ]  # fmt: skip
 
@@ -340,4 +379,4 @@ OURS = [
 REST = [promise for source, promises in REST_TEXTS.items() for promise in _of(source, promises, issue=3)]
 WORKSPACE = [promise for source, promises in WORKSPACE_TEXTS.items() for promise in _of(source, promises, issue=3)]
 
-PROMISES = [*FS, *CORE, *SEARCH, *SIMPLE, *ALL_DIALECTS, *ENGINE, *OURS, *REST, *WORKSPACE]
+PROMISES = [*FS, *CORE, *COMMANDS, *SEARCH, *SIMPLE, *ALL_DIALECTS, *ENGINE, *OURS, *REST, *WORKSPACE]

@@ -11,7 +11,7 @@ from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.vocabulary.scope import Permission, Scope
 
 # Records of what was done are not for those whose doings they record.
-UNWRITABLE = (("state", "logs"),)
+UNWRITABLE = (("state", "logs"), ("state", "outputs"))
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def _objection(access: FileAccess, permission: Permission, rules: Rules, circums
     if access.want is Want.WRITE and access.mode is MountMode.READ_ONLY:
         return ReadOnly(f"@{access.mount} is read-only, so '{access.written}' cannot be changed", hint="Write in another mount.", **where)
     if access.want is Want.WRITE and _is_unwritable(access):
-        return Protected(f"'{access.written}' is a log that tools cannot write", hint="Write elsewhere.", **where)
+        return Protected(f"'{access.written}' is a record that tools cannot write", hint="Write elsewhere.", **where)
     if permission.paths and not _is_permitted(access.path, permission.paths):
         allowed = ", ".join(permission.paths)
         return NotPermitted(f"this profile does not permit '{access.written}' here", hint=f"Permitted are: {allowed}.", **where)

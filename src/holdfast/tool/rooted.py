@@ -11,6 +11,7 @@ from holdfast.vocabulary.json import Json, dump
 from holdfast.vocabulary.outcome import Answer
 from holdfast.vocabulary.statuses import status_of
 from holdfast.workspace.mount import Mount
+from holdfast.workspace.outputs import FOLDER as OUTPUTS
 from holdfast.workspace.paths import clean, inside
 
 from .dialect import Dialect, Spot, spot_of_alias
@@ -26,6 +27,9 @@ def locate(text: str, mounts: Mapping[str, Mount]) -> Spot:
     if meant is not None and meant.mount.name == "project":
         right = inside(meant.path, written=path, clamp=True)
         raise InvalidPath(f"'{path}' is not how paths are written here", hint=f"Write '/{right}'.", path=path)
+    if meant is not None and meant.mount.name == "state" and f"{meant.path}/".startswith(f"{OUTPUTS}/"):
+        # What commands printed is no file of the workspace, and yet the caller was told to read it there.
+        return meant
     if meant is not None:
         raise Outside(f"'{path}' is outside the workspace's root", hint="Use a path such as '/docs/notes.md'.", path=path)
     return Spot(mounts["project"], inside(path, written=path, clamp=True))

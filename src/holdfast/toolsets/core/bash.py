@@ -57,7 +57,8 @@ def _output(ran: Ran, seconds: float) -> str:
         whole = f"{ran.output.mount.root}/{ran.output.path}"
         shown = len(ran.finished.head)
         more = ", which lacks the end" if ran.finished.output_capped else ""
-        notes.append(f"[output cut: {shown} of {ran.finished.total_bytes} bytes shown; the whole is in {whole}{more}]")
+        where = f"{whole} for file_read, @state/{ran.output.path} for read and fs.read{more}"
+        notes.append(f"[output cut: {shown} of {ran.finished.total_bytes} bytes shown; the whole is in {where}]")
     if ran.finished.reason or ran.problem is not None or ran.kept.conflicts:
         notes.append(f"[{_why(ran, seconds)}]")
     notes += _about_effects(ran)
