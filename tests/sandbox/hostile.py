@@ -40,6 +40,8 @@ def _socket(about: str, family: int, kind: int, protocol: int = 0) -> Hostile:
     return _python(about, f'import socket\nsocket.socket({family}, {kind}, {protocol})\nprint("ESCAPED")')
 
 
+_FIND = "find / -path /usr -prune -o -path /proc -prune -o "
+
 _FILES = [
     Hostile("write over a file", "echo changed > {outside}/file && echo ESCAPED"),
     Hostile("append to a file", "echo more >> {outside}/file && echo ESCAPED"),
@@ -71,7 +73,7 @@ _FILES = [
     Hostile("make a device and read the disk", "mknod disk b 254 0 && head -c 1 disk && echo ESCAPED"),
     Hostile("write to the system's programs", "cp /bin/true /usr/bin/holdfast-bad && echo ESCAPED"),
     Hostile("write to /etc", "echo bad >> /etc/passwd && echo ESCAPED"),
-    Hostile("write to the layer's own folder", "find / -path '*/work/work' 2>/dev/null | grep -q . && echo ESCAPED"),
+    Hostile("write to the layer's own folder", _FIND + "-path '*/work/work' -print 2>/dev/null | grep -q . && echo ESCAPED"),
     Hostile("make a program for root", "cp /bin/sh mine; chmod 4755 mine; ./mine -p -c 'id -u' | grep -qx 0 && echo ESCAPED"),
     Hostile(
         "run the system's own setuid programs",
@@ -84,7 +86,7 @@ _SECRETS = [
     Hostile("read the real passwd", "grep -q daemon /etc/passwd && echo ESCAPED"),
     Hostile("read keys", "cat /root/.ssh/* /home/*/.ssh/* && echo ESCAPED"),
     Hostile("read our data", "ls {data} && echo ESCAPED"),
-    Hostile("read our data by finding it", "find / -name holdfast.db 2>/dev/null | grep -q . && echo ESCAPED"),
+    Hostile("read our data by finding it", _FIND + "-name layers -print 2>/dev/null | grep -q . && echo ESCAPED"),
     Hostile("read a file outside", "cat {outside}/file && echo ESCAPED"),
     Hostile("read the host's logs", "ls /var/log/* && echo ESCAPED"),
     Hostile("read the environment of the server", "cat /proc/{server}/environ | tr '\\0' '\\n' | grep -q . && echo ESCAPED"),

@@ -5,11 +5,12 @@ import os
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.sandbox.command import Command, Tier
-from holdfast.vocabulary.errors import NoSpace, NotFound, TooLarge
+from holdfast.vocabulary.errors import InvalidArguments, NoSpace, NotFound, Outside, TooLarge
 from tests.untested import needs
 
 from .yard import SMALL, Yard, open_yard
@@ -236,6 +237,35 @@ async def test_a_project_whose_path_has_every_kind_of_character_works() -> None:
 async def test_a_folder_that_is_not_there_cannot_be_run_in(yard: Yard) -> None:
     with pytest.raises(NotFound):
         await yard.run("true", cwd="nowhere")
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"script": "true\0--bind"}, InvalidArguments),
+        ({"environment": {"A": "1\0--bind\0/\0/mnt"}}, InvalidArguments),
+        ({"environment": {"A\0--bind\0/\0/mnt": "1"}}, InvalidArguments),
+        ({"environment": {"A=B": "1"}}, InvalidArguments),
+        ({"environment": {"": "1"}}, InvalidArguments),
+        ({"cwd": "../outside"}, Outside),
+        ({"cwd": "/etc"}, Outside),
+        ({"cwd": "a\0--bind"}, Outside),
+    ],
+)
+async def test_what_could_be_read_as_something_else_on_the_way_is_refused(
+    yard: Yard, given: dict[str, Any], error: type[Exception]
+) -> None:
+    words: dict[str, Any] = {"script": "true", **given}
+
+    with pytest.raises(error):
+        await yard.run(**words)
+
+
+async def test_a_command_whose_output_cannot_be_kept_is_not_begun(yard: Yard) -> None:
+    with pytest.raises(FileNotFoundError):
+        await yard.run("sleep 4321.5", output=yard.folder / "nowhere" / "out")
+
+    assert (await yard.run("true")).exit_code == 0
 
 
 async def test_a_command_longer_than_a_command_line_is_refused(yard: Yard) -> None:

@@ -15,7 +15,8 @@ def hidden_paths(hidden: Sequence[tuple[str, str]], mounts: Mapping[str, Sandbox
     """
     found: dict[str, bool] = {}
     for name, path in hidden:
-        mount = mounts[name]
+        if (mount := mounts.get(name)) is None:
+            continue
         real_root = os.path.realpath(mount.root)
         real = os.path.realpath(os.path.join(mount.root, path))
         if not real.startswith(real_root + "/"):

@@ -68,7 +68,8 @@ async def _run(hub: Hub, job: Job, show: Callable[[bytes], None], stop: "asyncio
         complaints = os.memfd_create("complaints", os.MFD_CLOEXEC)
         undo.callback(os.close, complaints)
         undo.callback(job.group.remove)
-        process, output = await _start(hub, job, show, complaints)
+        file = None if job.output is None else _created(undo, job.output)
+        process, output = await _start(hub, job, show, (complaints, file))
         undo.callback(process.close)
         began = time.monotonic()
         guard = Guard(process, job.group, job.limits, job.written)
@@ -101,7 +102,15 @@ async def _run(hub: Hub, job: Job, show: Callable[[bytes], None], stop: "asyncio
     )
 
 
-async def _start(hub: Hub, job: Job, show: Callable[[bytes], None], complaints: int) -> tuple[Process, Output]:
+def _created(undo: ExitStack, path: Path) -> int:
+    """The file for the output, before anything has begun that would have to be ended if it cannot be had."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    undo.callback(os.close, file)
+    return file
+
+
+async def _start(hub: Hub, job: Job, show: Callable[[bytes], None], files: tuple[int, int | None]) -> tuple[Process, Output]:
+    complaints, file = files
     pipe, into = os.pipe()
     start = Start(job.words, into, complaints, [*job.keep, *([job.status[1]] if job.status else [])], job.env, job.cwd, job.group)
     try:
@@ -117,7 +126,7 @@ async def _start(hub: Hub, job: Job, show: Callable[[bytes], None], complaints: 
             os.close(job.status[1])
     if job.status:
         os.set_blocking(job.status[0], False)
-    return Process(popen, job.status[0] if job.status else None), Output(pipe, job.output, job.limits, show)
+    return Process(popen, job.status[0] if job.status else None), Output(pipe, file, job.limits, show)
 
 
 async def _reason_to_end(

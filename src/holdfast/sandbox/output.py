@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 from .settings import CommandLimits
 
@@ -20,12 +19,12 @@ class Output:
     calls would like, has to wait: reading pauses.
     """
 
-    def __init__(self, pipe: int, file: Path | None, limits: CommandLimits, show: Callable[[bytes], None]) -> None:
+    def __init__(self, pipe: int, file: int | None, limits: CommandLimits, show: Callable[[bytes], None]) -> None:
         self._pipe = pipe
         self._limits = limits
         self._show = show
         self._loop = asyncio.get_running_loop()
-        self._file = None if file is None else _created(file)
+        self._file = file
         self._unwritten = bytearray()
         self._accepted = 0
         self._writing: asyncio.Future[None] | None = None
@@ -56,8 +55,6 @@ class Output:
         while self._writing is not None:
             await asyncio.wait([self._writing])
             self._written()
-        if self._file is not None:
-            os.close(self._file)
 
     def _read(self) -> None:
         for _ in range(_CHUNKS_AT_ONCE):
@@ -122,11 +119,6 @@ class Output:
             self._pause.cancel()
             self._pause = None
         self._loop.remove_reader(self._pipe)
-
-
-def _created(file: Path) -> int:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-    return os.open(file, flags, 0o644)
 
 
 def _write_all(file: int, content: bytes) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 
-from holdfast.vocabulary.errors import AccessDenied, TooLarge
+from holdfast.vocabulary.errors import AccessDenied, InvalidArguments, Outside, TooLarge
 
 from . import discard, unconfined
 from .command import Command, Finished, SandboxMount, Tier
@@ -81,11 +81,12 @@ class Sandbox:
             AccessDenied: Commands cannot be confined here.
             NotFound: There is no such folder to run in.
             NoSpace: The disk is too full to begin.
+            Outside: The folder to run in is not in the mount.
+            InvalidArguments: Something has a character that no command line or environment can hold.
             TooLarge: The script is too long for a command line.
             Broken: The command could not be confined, though it could be before.
         """
-        if len(command.script.encode(errors="surrogateescape")) > _SCRIPT_BYTES:
-            raise TooLarge("The command is too long for a command line", hint="Write it to a file, and run that.")
+        _check(command)
         if self._confined is not None and layer is not None:
             return await self._confined.run(command, layer, show)
         if self._confined is not None or not self._settings.unconfined:
@@ -104,3 +105,17 @@ class Sandbox:
     def _refusal(self) -> AccessDenied:
         lacks = "; ".join(lack.what for lack in self.lacks) or "no layer was given"
         return AccessDenied(f"Commands cannot be confined here: {lacks}", hint="; ".join(lack.fix for lack in self.lacks))
+
+
+def _check(command: Command) -> None:
+    """Refuse what the kernel would refuse, or what would be read as something else on the way."""
+    if len(command.script.encode(errors="surrogateescape")) > _SCRIPT_BYTES:
+        raise TooLarge("The command is too long for a command line", hint="Write it to a file, and run that.")
+    if "\0" in command.script:
+        raise InvalidArguments.of("command", "has a character in it that no command line can hold")
+    name, path = command.cwd
+    if path.startswith("/") or ".." in path.split("/") or "\0" in path:
+        raise Outside(f"{path} is outside of {name}", hint="Give a path that is counted from the mount's root.")
+    for variable, value in command.environment.items():
+        if not variable or "=" in variable or "\0" in variable + value:
+            raise InvalidArguments.of("environment", f"{variable!r} cannot be the name of a variable, or its value cannot be one")
