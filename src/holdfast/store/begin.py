@@ -8,6 +8,8 @@ there, the caller is believed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from posixpath import dirname
+from typing import NamedTuple
 
 from holdfast.vocabulary.errors import Conflict, Exists, NotFound, StaleHash
 
@@ -53,23 +55,41 @@ async def begin_all(
     changes: Sequence[tuple[Change, Origin]],
     *,
     entry: audit.Entry | None = None,
-    state: str = PENDING,
-    durability: Durability = Durability.ACKNOWLEDGED,
 ) -> list[Begun]:
-    """Promise several changes at once, all or none. Keys, where there are any, differ.
-
-    With `state` settled they are no promises: whoever asks has made sure
-    in another way that they come true, and needs no other `durability`.
-    """
+    """Promise several changes at once, all or none. Keys, where there are any, differ."""
 
     def work(transaction: Transaction) -> list[Begun]:
         check_held(transaction, lease)
-        begun = [_Promise(transaction, lease, origin, state).of(change) for change, origin in changes]
+        begun = [_Promise(transaction, lease, origin).of(change) for change, origin in changes]
         if entry is not None:
             audit.put(transaction, entry)
         return begun
 
-    return await database.write(work, durability=durability)
+    return await database.write(work)
+
+
+async def record_all(database: Database, lease: Lease, changes: Sequence[tuple[Change, Origin]], *, again: bool = False) -> None:
+    """Make versions of changes that were promised in another way, so that they are settled at once.
+
+    With `again` some of them may have been made before, which their keys
+    tell. That they outlast a power cut is up to that other promise too.
+    """
+
+    def work(transaction: Transaction) -> None:
+        check_held(transaction, lease)
+        folders: dict[tuple[str, str], str] = {}
+        for change, origin in changes:
+            _Promise(transaction, lease, origin, SETTLED).record(change, folders, again=again)
+
+    await database.write(work, durability=Durability.RECORDED)
+
+
+class _New(NamedTuple):
+    """A file that has just come into being."""
+
+    id: str
+    mount: str
+    path: str
 
 
 @dataclass(frozen=True)
@@ -84,6 +104,38 @@ class _Promise:
     def of(self, change: Change) -> Begun:
         version = self._made_before(change) or self._make(change)
         return Begun(self._file(version.file_id), version)
+
+    def record(self, change: Change, folders: dict[tuple[str, str], str], *, again: bool) -> None:
+        """Make the version; `folders` are ids that are known already, of many changes one after the other."""
+        if again and self._made_before(change) is not None:
+            return
+        if not isinstance(change, Write | MakeFolder) or files.active(self.transaction, self.lease, change.mount, change.path) is not None:
+            folders.clear()
+            self._make(change)
+            return
+        above = (change.mount, dirname(change.path))
+        if above not in folders:
+            folders[above] = files.folder_id(self.transaction, self.lease, *above)
+        is_folder = isinstance(change, MakeFolder)
+        file_type = FOLDER if is_folder else change.file_type or DOCUMENT
+        file_id = files.add(self.transaction, self.lease, change.mount, change.path, file_type=file_type, parent_id=folders[above])
+        if is_folder:
+            folders[change.mount, change.path] = file_id
+        else:
+            contents.put(self.transaction, change.content)
+        versions.add(
+            self.transaction,
+            self.lease,
+            _New(file_id, change.mount, change.path),
+            self.origin,
+            kind="mkdir" if is_folder else change.kind,
+            body=None if is_folder else change.content,
+            before_path=None,
+            state=self.state,
+            mode=change.mode,
+            inode=change.inode,
+            is_first=True,
+        )
 
     def _made_before(self, change: Change) -> Version | None:
         if self.origin.key is None:

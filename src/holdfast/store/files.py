@@ -176,7 +176,15 @@ def by_id(transaction: Transaction, lease: Lease, file_id: str) -> File | None:
 
 
 def add(
-    transaction: Transaction, lease: Lease, mount: str, path: str, *, file_type: str, display_name: str = "", is_virtual: bool = False
+    transaction: Transaction,
+    lease: Lease,
+    mount: str,
+    path: str,
+    *,
+    file_type: str,
+    display_name: str = "",
+    is_virtual: bool = False,
+    parent_id: str | None = None,
 ) -> str:
     """A new row at a path that has none, with folders above it as they are needed; returns its id."""
     file_id = uuid7()
@@ -193,7 +201,7 @@ def add(
             "display_name": display_name or name,
             "file_type": file_type,
             "is_virtual": is_virtual,
-            "parent_id": folder_id(transaction, lease, mount, dirname(path)),
+            "parent_id": folder_id(transaction, lease, mount, dirname(path)) if parent_id is None else parent_id,
             "epoch": lease.epoch,
             "created_at": at,
             "updated_at": at,

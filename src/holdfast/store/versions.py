@@ -10,7 +10,6 @@ from . import audit, contents, files
 from .columns import insert, now
 from .contents import Content
 from .database import Database, Durability, Row, Transaction
-from .files import File
 from .leases import Lease, check_held
 from .uuid7 import uuid7
 
@@ -74,6 +73,8 @@ _COLUMNS = (
 )
 _VERSION = f"SELECT {_COLUMNS} FROM versions"
 _INSERT = insert("versions", _COLUMNS)
+_LAST_NUMBER = "SELECT COALESCE(max(number), 0) FROM versions WHERE file_id = :id AND branch = 'main'"
+_NONE: Row = (0,)
 _PUT_HEAD = (
     f"{insert('heads', 'file_id, version_id, number, content_kind, hash, size')} ON CONFLICT (file_id)"
     " DO UPDATE SET version_id = excluded.version_id, number = excluded.number, content_kind = excluded.content_kind,"
@@ -182,10 +183,21 @@ class Body(Protocol):
     def size(self) -> int | None: ...
 
 
+class Versioned(Protocol):
+    """A file, as far as a version tells of it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def mount(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+
+
 def add(
     transaction: Transaction,
     lease: Lease,
-    changed: File,
+    changed: Versioned,
     origin: Origin,
     *,
     kind: str,
@@ -195,9 +207,10 @@ def add(
     mode: int | None = None,
     inode: str = "",
     folders_made: int = 0,
+    is_first: bool = False,
 ) -> Version:
     """The next version of a file, which is its head from now on."""
-    row = transaction.row("SELECT COALESCE(max(number), 0) FROM versions WHERE file_id = :id AND branch = 'main'", {"id": changed.id})
+    row = _NONE if is_first else transaction.row(_LAST_NUMBER, {"id": changed.id})
     assert row is not None
     made = Version(
         id=uuid7(),

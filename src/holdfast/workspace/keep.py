@@ -10,7 +10,7 @@ then.
 import asyncio
 import errno
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
@@ -26,7 +26,7 @@ from .author import receipt_of
 from .changes import Changes
 from .gate import Again
 from .keep_apply import Apply
-from .keep_choice import LeftOut, Permission, choose
+from .keep_choice import Choice, LeftOut, Permission, choose
 from .keep_source import Source
 from .keep_steps import Step, folder_modes, ordered, pack_steps, unpack_steps
 from .keep_store import Remember
@@ -98,7 +98,7 @@ async def keep(
     source = Source(uppers, trash)
     permission = Permission(may_write_git, may_write_protected, source.is_plain_config)
     choice = await keeper.in_thread(choose, effects.every, list(only) if only is not None else None, permission)
-    plan = Plan(new, effects, [Step(number, effect) for number, effect in choice.chosen])
+    plan = Plan(new, effects, await keeper.in_thread(_steps, choice))
     result = await keeper.carry_out(plan, source, SinceStart(new.started))
     return replace(result, left_out=(*choice.left_out, *result.left_out))
 
@@ -114,11 +114,9 @@ class Keeper:
 
     async def carry_out(self, plan: Plan, source: Source, rule: Rule) -> Kept:
         """Do all steps, or none when something is in the way."""
-        for step in plan.steps:
-            self._check_writable(step)
         if not plan.steps:
             return Kept()
-        paths = await self.in_thread(lock_paths, self.mounts, [step.effect for step in plan.steps])
+        paths = await self.in_thread(self._paths, plan.steps)
         return await self.changes.hold_while(paths, lambda left: self._unless_decided(plan, source, rule, left))
 
     async def finish(self, row: LayerRow, source: Source) -> int:
@@ -187,24 +185,24 @@ class Keeper:
     async def _surveyed(self, plan: Plan, rule: Rule) -> tuple[list[Step], list[KeepConflict], list[Effect]]:
         steps: list[Step] = []
         conflicts: list[KeepConflict] = []
-        forgotten: list[Effect] = []
-        for name in dict.fromkeys(step.mount for step in plan.steps):
+        for name, theirs in (await self.in_thread(_by_mount, plan.steps)).items():
             mount = self.mounts[name]
-            theirs = [step for step in plan.steps if step.mount == name]
             virtual = await layers.virtual_paths(self.records.database, self.records.workspace_id, self.records.name_of(mount))
-            conflicts += [KeepConflict(name, step.path, "exists") for step in theirs if step.path in virtual]
             try:
-                seen = await mount.pool.run(survey, mount, theirs, rule)
+                seen, met = await mount.pool.run(self._survey, plan, mount, theirs, rule, virtual)
             except OSError as error:
                 raise _explained(error) from error
-            conflicts += seen.conflicts
-            await mount.pool.run(_check_space, mount, seen.steps)
-            for step in seen.steps:
-                kept = self._with_aside(plan.new.id, step, seen.sizes)
-                steps.append(kept)
-                if step.effect.is_whole and step.effect.kind is EffectKind.DELETED and not kept.aside:
-                    forgotten.append(step.effect)
-        return steps, conflicts, forgotten
+            steps += seen
+            conflicts += met
+        return steps, conflicts, await self.in_thread(_forgotten, steps)
+
+    def _survey(
+        self, plan: Plan, mount: Mount, steps: Sequence[Step], rule: Rule, virtual: Set[str]
+    ) -> tuple[list[Step], list[KeepConflict]]:
+        met = [KeepConflict(step.mount, step.path, "exists") for step in steps if step.path in virtual] if virtual else []
+        seen = survey(mount, steps, rule)
+        _check_space(mount, seen.steps)
+        return [self._with_aside(plan.new.id, step, seen.sizes) for step in seen.steps], [*met, *seen.conflicts]
 
     def _with_aside(self, layer_id: str, step: Step, sizes: Mapping[str, int]) -> Step:
         """The step, with where in the trash what it replaces goes, if the store is not to have that."""
@@ -237,20 +235,17 @@ class Keeper:
         foreign: list[Step] = []
 
         async def done(piece: Sequence[Step]) -> None:
-            for name in dict.fromkeys(step.mount for step in piece):
-                mount = self.mounts[name]
-                given = await self._given(piece, source)
-                apply = Apply(mount, given, self.trash, again)
-                theirs = [step for step in piece if step.mount == name]
-                await mount.pool.run(apply.all, theirs)
+            given = await self._given(piece, source)
+            for name, theirs in _by_mount(piece).items():
+                apply = Apply(self.mounts[name], given, self.trash, again)
+                await self.mounts[name].pool.run(apply.all, theirs)
                 foreign.extend(apply.foreign)
 
         try:
-            await remember.versions(await self.in_thread(ordered, steps), done=done)
-            for name in dict.fromkeys(step.mount for step in steps):
-                mount, theirs = self.mounts[name], [step for step in steps if step.mount == name]
-                apply = Apply(mount, source, self.trash, again)
-                await mount.pool.run(apply.set_modes, list(folder_modes(theirs)))
+            await remember.versions(await self.in_thread(ordered, steps), done=done, again=again)
+            for name, theirs in (await self.in_thread(_by_mount, steps)).items():
+                apply = Apply(self.mounts[name], source, self.trash, again)
+                await self.mounts[name].pool.run(apply.set_modes, folder_modes(theirs))
         except OSError as error:
             raise _explained(error) from error
         return foreign
@@ -264,21 +259,44 @@ class Keeper:
         return replace(source, given=given) if given else source
 
     async def _settle(self, layer_id: str, steps: Sequence[Step]) -> None:
-        for name in dict.fromkeys(step.mount for step in steps):
+        for name in await self.in_thread(_by_mount, steps):
             await self.mounts[name].pool.run(sync_all, self.mounts[name])
         await layers.move(self.records.database, self.records.lease, layer_id, to=layers.SETTLED, only_from=(layers.COMMITTED,))
-        if any(step.aside for step in steps):
-            size = sum(step.was.size for step in steps if step.aside and step.was is not None)
-            await self.in_thread(self._limit_trash, layer_id, size)
+        await self.in_thread(self._limit_trash, layer_id, steps)
 
-    def _limit_trash(self, layer_id: str, size: int) -> None:
-        self.trash.note(layer_id, size)
-        self.trash.limit()
+    def _limit_trash(self, layer_id: str, steps: Sequence[Step]) -> None:
+        sizes = [step.was.size for step in steps if step.aside and step.was is not None]
+        if sizes:
+            self.trash.note(layer_id, sum(sizes))
+            self.trash.limit()
 
-    def _check_writable(self, step: Step) -> None:
-        mount = self.mounts.get(step.mount)
-        if mount is None or mount.mode is MountMode.READ_ONLY:
-            raise ReadOnly(f"@{step.mount} may only be read", hint="Leave its effects out.", path=step.path)
+    def _paths(self, steps: Sequence[Step]) -> list[str]:
+        """What to lock.
+
+        Raises:
+            ReadOnly: A step is in a mount that may only be read.
+        """
+        for name in _by_mount(steps):
+            mount = self.mounts.get(name)
+            if mount is None or mount.mode is MountMode.READ_ONLY:
+                raise ReadOnly(f"@{name} may only be read", hint="Leave its effects out.", mount=name)
+        return lock_paths(self.mounts, (step.effect for step in steps))
+
+
+def _steps(choice: Choice) -> list[Step]:
+    return [Step(number, effect) for number, effect in choice.chosen]
+
+
+def _by_mount(steps: Iterable[Step]) -> dict[str, list[Step]]:
+    found: dict[str, list[Step]] = {}
+    for step in steps:
+        found.setdefault(step.effect.mount, []).append(step)
+    return found
+
+
+def _forgotten(steps: Iterable[Step]) -> list[Effect]:
+    """The folders that go whole, and for good."""
+    return [step.effect for step in steps if step.effect.is_whole and step.effect.kind is EffectKind.DELETED and not step.aside]
 
 
 def _check_space(mount: Mount, steps: Sequence[Step]) -> None:

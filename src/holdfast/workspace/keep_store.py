@@ -15,11 +15,11 @@ from typing import TypeVar
 
 from holdfast.store import changes as store
 from holdfast.store import contents, files
-from holdfast.store.begin import begin_all
+from holdfast.store.begin import begin_all, record_all
 from holdfast.store.contents import MAX_ROW_BYTES, Content, pack
 from holdfast.store.database import Durability, Transaction
 from holdfast.store.leases import check_held
-from holdfast.store.versions import SETTLED, Origin
+from holdfast.store.versions import Origin
 from holdfast.vocabulary.effects import EffectKind, EntryType
 from holdfast.vocabulary.limits import MIB
 
@@ -57,13 +57,14 @@ class Remember:
             CancelledError: Nobody waits any more.
             Again: Somebody writes there at this moment.
         """
-        for some in _by(_READ_AT_ONCE, (step for step in steps if step.takes_bytes and not step.effect.is_ignored and not step.aside)):
+        for some in _by(_READ_AT_ONCE, await asyncio.to_thread(_leaving, steps)):
             lacking = [step for step in some if await self._lacks(step)]
             for mount in {step.mount for step in lacking}:
                 theirs = [step for step in lacking if step.mount == mount]
                 found = await self.mounts[mount].pool.run(self._read_before, theirs)
                 await self._import(found)
             _go_on(left)
+            await asyncio.sleep(0)
 
     async def after(self, steps: Sequence[Step], source: Source, left: asyncio.Event) -> list[Step]:
         """Store the bytes that are to come, and give the steps with what kind of content each has.
@@ -72,20 +73,17 @@ class Remember:
             CancelledError: Nobody waits any more.
             Conflict: The bytes are not those that were looked at.
         """
-        told: list[Step] = []
-        for some in _by(_READ_AT_ONCE, steps):
-            wanted = [step for step in some if step.puts_bytes and not step.effect.is_ignored and not step.content_kind]
-            kinds: dict[int, str] = {}
-            for mount in {step.mount for step in wanted}:
-                theirs = [step for step in wanted if step.mount == mount]
+        kinds: dict[int, str] = {}
+        for some in _by(_READ_AT_ONCE, await asyncio.to_thread(_coming, steps)):
+            for mount in {step.mount for step in some}:
+                theirs = [step for step in some if step.mount == mount]
                 found = await self.mounts[mount].pool.run(self._read_after, theirs, source)
                 kinds.update({step.number: content.content_kind for step, content in found})
                 await self._put([content for _, content in found])
-            told += [replace(step, content_kind=kinds.get(step.number, step.content_kind)) for step in some]
             _go_on(left)
-        return told
+        return await asyncio.to_thread(_with_kinds, steps, kinds)
 
-    async def versions(self, steps: Sequence[Step], *, done: Callable[[Sequence[Step]], Awaitable[None]]) -> None:
+    async def versions(self, steps: Sequence[Step], *, done: Callable[[Sequence[Step]], Awaitable[None]], again: bool) -> None:
         """Make the versions of the steps, and have each piece `done` right after its versions are there."""
         at_once, position = 16, 0
         while position < len(steps):
@@ -93,7 +91,7 @@ class Remember:
             wishes = [wish for step in piece for wish in await self._wishes(step)]
             started = time.monotonic()
             if wishes:
-                await begin_all(self.records.database, self.records.lease, wishes, state=SETTLED, durability=Durability.RECORDED)
+                await record_all(self.records.database, self.records.lease, wishes, again=again)
             spent = time.monotonic() - started
             await done(piece)
             position += len(piece)
@@ -166,7 +164,7 @@ class Remember:
     async def _import(self, found: Sequence[store.Import]) -> None:
         for piece in _by_size(found, lambda one: len(one.found.data or b"") if one.found else 0):
             wishes = [(one, self.origin) for one in piece]
-            await begin_all(self.records.database, self.records.lease, wishes, durability=Durability.RECORDED)
+            await record_all(self.records.database, self.records.lease, wishes)
 
     async def _put(self, found: Sequence[Content]) -> None:
         lease = self.records.lease
@@ -232,6 +230,20 @@ class Remember:
 
     def _name(self, step: Step) -> str:
         return self.records.name_of(self.mounts[step.mount])
+
+
+def _leaving(steps: Iterable[Step]) -> list[Step]:
+    """The steps that take bytes away which the store is to have."""
+    return [step for step in steps if step.takes_bytes and not step.effect.is_ignored and not step.aside]
+
+
+def _coming(steps: Iterable[Step]) -> list[Step]:
+    """The steps that bring bytes which the store is to have."""
+    return [step for step in steps if step.puts_bytes and not step.effect.is_ignored and not step.content_kind]
+
+
+def _with_kinds(steps: Iterable[Step], kinds: Mapping[int, str]) -> list[Step]:
+    return [replace(step, content_kind=kinds[step.number]) if step.number in kinds else step for step in steps]
 
 
 def _by(count: int, steps: Iterable[Step]) -> Iterator[list[Step]]:
