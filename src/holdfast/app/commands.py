@@ -3,21 +3,23 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from holdfast.config.settings import Settings
 from holdfast.sandbox import discard
 from holdfast.sandbox.lack import Lack
+from holdfast.sandbox.layer import Layer
 from holdfast.sandbox.layers import sweep
 from holdfast.sandbox.probe import probe_folder
 from holdfast.sandbox.settings import CommandLimits, SandboxSettings
+from holdfast.sandbox.upper import open_uppers
 from holdfast.tool.commands import Commands
 from holdfast.vocabulary.finding import Finding
 from holdfast.vocabulary.limits import MIB
 from holdfast.vocabulary.protected import ProtectedPaths
-from holdfast.workspace.layers import forget_interrupted, layers_on_record
+from holdfast.workspace.keep_recovery import LayersLeft
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.records import Records
 from holdfast.workspace.trash import Trash
@@ -47,15 +49,23 @@ async def find_lacks(settings: Settings, folder: Path) -> list[Finding]:
 
 
 async def open_commands(
-    settings: Settings, records: Records, mounts: Mapping[str, Mount], protected: ProtectedPaths, *, own_central: bool
+    settings: Settings, records: Records, mounts: Mapping[str, Mount], protected: ProtectedPaths, *, pending: Collection[str]
 ) -> Commands:
-    """Where the commands of a workspace will run. With `own_central`, `@central` lies in our own data, and commands do not see it."""
+    """Where the commands of a workspace will run. Layers of earlier holders that are not `pending` are removed."""
     sandbox = sandbox_settings(settings, records.workspace_id)
-    await forget_interrupted(records)
-    await asyncio.to_thread(sweep, sandbox.layers, await layers_on_record(records))
-    seen = {name: mount for name, mount in mounts.items() if not (own_central and name == "central")}
-    trash = Trash(settings.home / "trash" / records.workspace_id, settings["trash_mib"] * MIB)
-    return Commands(seen, sandbox, records.workspace_id, protected, trash, max_undecided=settings["undecided_effects"])
+    await asyncio.to_thread(sweep, sandbox.layers, pending)
+    trash = _trash(settings, records.workspace_id)
+    return Commands(mounts, sandbox, records.workspace_id, protected, trash, max_undecided=settings["undecided_effects"])
+
+
+def layers_left(settings: Settings, workspace_id: str) -> LayersLeft:
+    """Where earlier holders of a workspace left their layers and what they took away."""
+    folder = sandbox_settings(settings, workspace_id).layers
+    return LayersLeft(_trash(settings, workspace_id), lambda row: open_uppers(Layer(row.id, folder / row.id, row.started)))
+
+
+def _trash(settings: Settings, workspace_id: str) -> Trash:
+    return Trash(settings.home / "trash" / workspace_id, settings["trash_mib"] * MIB)
 
 
 def sandbox_settings(settings: Settings, workspace_id: str) -> SandboxSettings:

@@ -24,10 +24,11 @@ from holdfast.vocabulary.profile import Profile
 from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.workspace.changes import Changes
 from holdfast.workspace.ledger import VersionLedger
+from holdfast.workspace.mount import Mount
 from holdfast.workspace.records import Records
 from holdfast.workspace.recovery import recover
 
-from .commands import open_commands
+from .commands import layers_left, open_commands
 from .mounts import OpenMounts, own_paths
 from .recorder import StoreRecorder
 
@@ -88,19 +89,25 @@ async def open_held(
     try:
         records = Records(database, lease, settings.home / "content")
         ledger = VersionLedger(records)
-        await recover(ledger, opened.named, state_of=opened.state)
+        found = await recover(ledger, opened.named, state_of=opened.state, layers=layers_left(settings, records.workspace_id))
         changes = Changes(ledger)
         person = SessionPerson(database, lease, question_seconds=60 * settings["question_minutes"])
         recorder = StoreRecorder(database, lease, opened.state)
         every = {**opened.named, "state": opened.state("default")}
         rules = Rules(ProtectedPaths(own=own_paths(every, settings.home)), writes_protected=settings["writes_protected"])
-        commands = await open_commands(settings, records, opened.named, rules.protected, own_central="central" not in mounts)
+        pending = found.layers.pending if found.layers else frozenset[str]()
+        commands = await open_commands(settings, records, _seen_by_commands(opened, mounts), rules.protected, pending=pending)
         surroundings = Surroundings(every, changes, person, opened.state, records, search=_search(settings), commands=commands)
         road = Road(registry, surroundings, rules, recorder, announce)
     except BaseException:
         opened.close()
         raise
     return Held(lease, road, person, opened, commands, changes, ledger, recorder)
+
+
+def _seen_by_commands(opened: OpenMounts, mounts: Mapping[str, str | Path]) -> dict[str, Mount]:
+    """All mounts but a `@central` that lies in our own data."""
+    return {name: mount for name, mount in opened.named.items() if name != "central" or "central" in mounts}
 
 
 def _search(settings: Settings) -> Search:

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from holdfast.store import audit, versions
+from holdfast.store import audit, layers, versions
 from holdfast.store.audit import Entry
 from holdfast.store.database import Durability, Transaction
+from holdfast.store.layers import LayerRow
 from holdfast.store.versions import ABORTED, Version
 from holdfast.vocabulary.json import Json
 
@@ -21,8 +22,9 @@ async def close_calls(records: Records) -> int:
     """Complete the entries of such calls, and return how many there were.
 
     A call whose changes were recorded is done, since they have been made
-    by now. One whose changes were all taken back was not run. Of any other
-    it is only known that it was interrupted.
+    by now. One whose changes were all taken back was not run, nor was a
+    command whose layer has gone with all that it did. Of any other it is
+    only known that it was interrupted.
     """
     left = await audit.unfinished(records.database, records.lease)
     by_session: dict[str, list[Entry]] = defaultdict(list)
@@ -31,7 +33,9 @@ async def close_calls(records: Records) -> int:
     closed: list[Entry] = []
     for session_id, entries in by_session.items():
         made = await _changes_of(records, session_id, entries)
-        closed += [_closed(entry, made.get(entry.call_id, [])) for entry in entries]
+        for entry in entries:
+            ran = await layers.of_call(records.database, records.workspace_id, entry.call_id)
+            closed.append(_closed(entry, made.get(entry.call_id, []), ran))
 
     def work(transaction: Transaction) -> None:
         for entry in closed:
@@ -55,12 +59,17 @@ async def _changes_of(records: Records, session_id: str, entries: Sequence[Entry
     return made
 
 
-def _closed(entry: Entry, made: Sequence[Version]) -> Entry:
+def _closed(entry: Entry, made: Sequence[Version], ran: Sequence[LayerRow]) -> Entry:
     kept = [version for version in made if version.state != ABORTED]
     if kept:
         named: list[Json] = [{"path": version.path, "kind": version.kind, "hash": version.hash} for version in kept[:_FILES_NAMED]]
         return replace(entry, outcome="done", output={"recovered": "done", "files": named})
-    if made:
+    undecided = next((row for row in ran if row.state == layers.PENDING), None)
+    if undecided is not None:
+        return replace(entry, outcome="done", output={"recovered": "done", "effects": "held", "effects_id": undecided.id})
+    if any(row.state in (layers.COMMITTED, layers.SETTLED) for row in ran):
+        return replace(entry, outcome="done", output={"recovered": "done"})
+    if made or ran:
         return replace(entry, outcome="failed", code="not_run", output={"recovered": "not run"})
     return replace(entry, outcome="failed", code="interrupted", output={"recovered": "interrupted"})
 

@@ -109,15 +109,3 @@ _WORDS = {layers.RUNNING: "not known yet", layers.KEEPING: "being kept", layers.
 
 def _new(layer_id: str, started: Mapping[str, int], call: ToolCall) -> NewLayer:
     return NewLayer(id=layer_id, session_id=call.caller.session, call_id=call.id, started=started)
-
-
-async def layers_on_record(records: Records) -> set[str]:
-    """The ids of all layers whose folders are still needed."""
-    wanted = (layers.PENDING, layers.KEEPING, layers.COMMITTED)
-    return {row.id for row in await layers.in_state(records.database, records.workspace_id, *wanted)}
-
-
-async def forget_interrupted(records: Records) -> None:
-    """For the new holder of a workspace: commands that were under way have come to nothing."""
-    for row in await layers.in_state(records.database, records.workspace_id, layers.RUNNING):
-        await layers.move(records.database, records.lease, row.id, to=layers.DROPPED, only_from=(layers.RUNNING,))

@@ -3,13 +3,15 @@
 import asyncio
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from holdfast.config.settings import load_settings
-from holdfast.store import sessions
+from holdfast.store import audit, sessions
 from holdfast.tool import Category, Danger
 from holdfast.vocabulary.call import Caller, ToolCall, Wish
 from holdfast.vocabulary.events import Event, ToolOutput
@@ -313,3 +315,42 @@ async def test_settings_of_a_repository_are_kept_only_when_a_person_says_so(desk
     kept = await desk.call("keep", effects_id=held["metadata"]["effectsId"], git_settings=True)
     assert kept["result"]["kept"] == ["/.git/config"]
     assert "touch" in desk.text(".git/config")
+
+
+_DOOMED = """
+import asyncio, sys
+from holdfast import Holdfast
+from holdfast.vocabulary.call import Caller, ToolCall
+from holdfast.vocabulary.events import ToolOutput
+
+async def main():
+    async with Holdfast.open(sys.argv[1], home=sys.argv[2]) as holdfast:
+        holdfast.watch(lambda event: print(event.chunk, end="", flush=True) if isinstance(event, ToolOutput) else None)
+        await holdfast.take(ToolCall("doomed", "bash", {"command": sys.argv[3]}, Caller(session="")))
+
+asyncio.run(main())
+"""
+
+
+@carries("COMMAND-1", "COMMAND-3")
+async def test_a_command_whose_server_was_killed_is_gone_and_closed_as_not_run(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    script = "echo x > made.txt; echo begun; sleep 300"
+    words = [sys.executable, "-c", _DOOMED, str(tmp_path / "project"), str(tmp_path / "home"), script]
+    doomed = await asyncio.to_thread(subprocess.Popen, words, stdout=subprocess.PIPE)
+    assert doomed.stdout is not None
+    assert await asyncio.to_thread(doomed.stdout.readline) == b"begun\n"
+
+    doomed.kill()
+    await asyncio.to_thread(doomed.wait)
+
+    async with open_desk(tmp_path) as desk:
+        entries = await audit.entries(desk.holdfast.platform.database, desk.holdfast.workspace_id)
+        assert [(one.call_id, one.outcome, one.code, one.output) for one in entries] == [
+            ("doomed", "failed", "not_run", {"recovered": "not run"})
+        ]
+        assert not (desk.root / "made.txt").exists()
+        assert not _layers(desk)
+    # Whoever still had the pipe open would keep it from ending.
+    assert await asyncio.wait_for(asyncio.to_thread(doomed.stdout.read), 5) == b""
+    doomed.stdout.close()
