@@ -104,20 +104,28 @@ class Group:
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.005)
 
-    def remove(self) -> None:
-        """Take the group away. It lingers for a moment after its last process."""
+    def close(self) -> None:
+        """Let nobody in any more."""
         for door in self.doors:
             os.close(door)
+
+    def is_removed(self) -> bool:
+        """Take the group away; False when it lingers, as it may for a moment after its last process."""
         for folder in dict.fromkeys(self.folders.values()):
-            for _ in range(_TRIES):
-                try:
-                    folder.rmdir()
-                except FileNotFoundError:
-                    break
-                except OSError:
-                    time.sleep(0.005)
-                else:
-                    break
+            try:
+                folder.rmdir()
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return False
+        return True
+
+    def remove_patiently(self) -> None:
+        """Take the group away, however long it lingers; what is left then is swept when a sandbox is opened next."""
+        for _ in range(_TRIES):
+            if self.is_removed():
+                return
+            time.sleep(0.005)
 
 
 def _doors(folders: dict[str, Path]) -> tuple[int, ...]:

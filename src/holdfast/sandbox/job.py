@@ -67,7 +67,7 @@ async def _run(hub: Hub, job: Job, show: Callable[[bytes], None], stop: "asyncio
     with ExitStack() as undo:
         complaints = os.memfd_create("complaints", os.MFD_CLOEXEC)
         undo.callback(os.close, complaints)
-        undo.callback(job.group.remove)
+        undo.callback(_remove, job.group)
         file = None if job.output is None else _created(undo, job.output)
         process, output = await _start(hub, job, show, (complaints, file))
         undo.callback(process.close)
@@ -100,6 +100,12 @@ async def _run(hub: Hub, job: Job, show: Callable[[bytes], None], stop: "asyncio
         output_capped=output.capped,
         tier=job.tier,
     )
+
+
+def _remove(group: Group) -> None:
+    group.close()
+    if not group.is_removed():
+        asyncio.get_running_loop().run_in_executor(None, group.remove_patiently)
 
 
 def _created(undo: ExitStack, path: Path) -> int:
