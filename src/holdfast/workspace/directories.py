@@ -13,12 +13,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .kernel import WouldBlock
 
 MAX_KEPT_NAMES = 400_000
 MAX_NAMES_ON_LOOP = 1_000
+_MAX_ENDINGS = 4
 
 _SETTLED_NS = 20_000_000
 _SECOND_NS = 1_000_000_000
@@ -41,6 +42,7 @@ class Names:
     text: str
     directories: list[str]
     others: list[str]
+    _ending: dict[str, list[str]] = field(default_factory=dict[str, list[str]], compare=False, repr=False)
 
     @classmethod
     def of(cls, files: Iterable[str], directories: Iterable[str] = (), others: Iterable[str] = ()) -> "Names":
@@ -53,7 +55,15 @@ class Names:
         return self.text.split("/")[1:-1]
 
     def files_ending(self, ending: str) -> list[str]:
-        """The names of the files that end so."""
+        """The names of the files that end so; the same is often asked again."""
+        kept = self._ending.get(ending)
+        if kept is None:
+            if len(self._ending) >= _MAX_ENDINGS:
+                self._ending.clear()
+            kept = self._ending[ending] = self._look_for(ending)
+        return kept.copy()
+
+    def _look_for(self, ending: str) -> list[str]:
         found: list[str] = []
         end = f"{ending}/"
         # The first slash ends no name.

@@ -8,6 +8,7 @@ nor width uses up descriptors.
 
 import errno
 import os
+import stat
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
@@ -27,6 +28,7 @@ from .sight import Sight
 from .survey import Stopped
 
 S = TypeVar("S")
+_KIND, _FILE = 0o170000, stat.S_IFREG
 _NAME = itemgetter(0)
 
 # Of the names in a directory that was entered with a state: those that are wanted, and the directories to enter, each with its own state.
@@ -58,7 +60,14 @@ class Run(NamedTuple):
 
     def entries(self) -> list[Entry]:
         """The entries, by the paths that can be said."""
-        return list(map(Entry.of, map(sayable, self.paths()), self.abouts))
+        paths = self.paths()
+        if not (self.directory.isascii() and "".join(self.names).isascii()):
+            paths = list(map(sayable, paths))
+        # Nearly all are files, and a large tree has many.
+        return [
+            Entry(path, Kind.FILE, about.st_size, about.st_mtime) if about.st_mode & _KIND == _FILE else Entry.of(path, about)
+            for path, about in zip(paths, self.abouts, strict=True)
+        ]
 
 
 def walk(place: Place, sight: Sight, *, descend: Callable[[Entry], bool], tally: Tally | None = None) -> Iterator[Entry]:
