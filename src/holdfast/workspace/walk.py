@@ -2,8 +2,8 @@
 
 Each directory is opened by the kernel beneath the mount's root and
 without following a link, so what is met lies inside, however the tree
-is changed meanwhile. One directory is open at a time, so neither depth
-nor width uses up descriptors.
+is changed meanwhile. Only the first few levels stay open on the way, so
+neither depth nor width uses up descriptors.
 """
 
 import errno
@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
 from threading import Event
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from .directories import Names
 from .entry import Entry, Kind
@@ -30,6 +30,8 @@ from .survey import Stopped
 S = TypeVar("S")
 _KIND, _FILE = 0o170000, stat.S_IFREG
 _NAME = itemgetter(0)
+_MAX_OPEN = 16
+_AS_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 # Of the names in a directory that was entered with a state: those that are wanted, and the directories to enter, each with its own state.
 Choose: TypeAlias = Callable[[S, Names], tuple[list[str], list[tuple[str, S]]]]
@@ -116,27 +118,50 @@ def runs(
     """
     tally = tally or Tally()
     mount = place.mount
-    way = [(place.path, _chosen(open_directory(place, wait=wait), place.path, mount, sight, state, choose, look=look, wait=wait))]
-    while way:
-        directory, pieces = way[-1]
-        if not pieces:
-            way.pop()
-            continue
-        if stop is not None and stop.is_set():
-            raise Stopped
-        names, abouts, name, below = pieces.pop()
-        if names:
-            yield Run(directory, names, abouts)
-        if below is None:
-            continue
-        deeper = f"{directory}/{name}" if directory else name
-        descriptor = _opened(deeper, mount, tally, wait=wait) if deeper not in kept_out else None
-        if descriptor is not None:
-            way.append((deeper, _chosen(descriptor, deeper, mount, sight, below, choose, look=look, wait=wait)))
-
-
-def _opened(path: str, mount: Mount, tally: Tally, *, wait: bool) -> int | None:
+    ask = _Ask(mount, sight, choose, look, wait)
+    way = [ask.step(open_directory(place, wait=wait), place.path, state, depth=0)]
     try:
+        while way:
+            step = way[-1]
+            if not step.pieces:
+                way.pop().close()
+                continue
+            if stop is not None and stop.is_set():
+                raise Stopped
+            names, abouts, name, below = step.pieces.pop()
+            if names:
+                yield Run(step.directory, names, abouts)
+            if below is None:
+                continue
+            deeper = f"{step.directory}/{name}" if step.directory else name
+            descriptor = _opened(step, name, deeper, mount, tally, wait=wait) if deeper not in kept_out else None
+            if descriptor is not None:
+                way.append(ask.step(descriptor, deeper, below, depth=len(way)))
+    finally:
+        for step in way:
+            step.close()
+
+
+class _Step(Generic[S]):
+    """A directory on the way: what is still to come in it, the first piece last, and its descriptor while that is kept open."""
+
+    __slots__ = ("descriptor", "directory", "pieces")
+
+    def __init__(self, directory: str, pieces: "list[_Piece[S]]", descriptor: int) -> None:
+        self.directory = directory
+        self.pieces = pieces
+        self.descriptor = descriptor
+
+    def close(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+
+
+def _opened(step: "_Step[S]", name: str, path: str, mount: Mount, tally: Tally, *, wait: bool) -> int | None:
+    try:
+        if step.descriptor >= 0:
+            # One name, and no link is followed: that stays inside as surely as the kernel's own way, and is quicker.
+            return os.open(name, _AS_DIRECTORY, dir_fd=step.descriptor)
         return open_beneath(mount.descriptor, path, os.O_RDONLY | os.O_DIRECTORY, follow=False, cached=not wait)
     except OSError as error:
         # Gone, or no directory any more: then it is none of ours. Anything else is a part of the tree that nobody gets to see.
@@ -148,33 +173,49 @@ def _opened(path: str, mount: Mount, tally: Tally, *, wait: bool) -> int | None:
 _Piece: TypeAlias = tuple[list[str], list[os.stat_result], str, S | None]
 
 
-def _chosen(
-    descriptor: int, directory: str, mount: Mount, sight: Sight, state: S, choose: Choose[S], *, look: bool, wait: bool
-) -> "list[_Piece[S]]":
-    """What is chosen of one directory, the first piece last. Closes the descriptor."""
-    try:
-        wanted, entered = choose(state, mount.directories.names(descriptor, wait=wait))
-        hidden = _hidden(directory, mount, sight, [*wanted, *[name for name, _ in entered]])
+@dataclass(frozen=True)
+class _Ask(Generic[S]):
+    """What is asked of every directory."""
+
+    mount: Mount
+    sight: Sight
+    choose: Choose[S]
+    look: bool
+    wait: bool
+
+    def step(self, descriptor: int, directory: str, state: S, *, depth: int) -> _Step[S]:
+        """What is chosen of one directory. The descriptor is closed when nothing in it is entered, or too many are open."""
+        try:
+            pieces, enters = self._chosen(descriptor, directory, state)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if enters and self.wait and depth < _MAX_OPEN:
+            return _Step(directory, pieces, descriptor)
+        os.close(descriptor)
+        return _Step(directory, pieces, -1)
+
+    def _chosen(self, descriptor: int, directory: str, state: S) -> "tuple[list[_Piece[S]], bool]":
+        wanted, entered = self.choose(state, self.mount.directories.names(descriptor, wait=self.wait))
+        hidden = _hidden(directory, self.mount, self.sight, [*wanted, *[name for name, _ in entered]])
         if hidden:
             wanted = [name for name in wanted if name not in hidden]
             entered = [(name, state) for name, state in entered if name not in hidden]
         wanted.sort()
-        abouts = _abouts(wanted, descriptor) if look else []
-    finally:
-        os.close(descriptor)
-    # Most directories have only files in them.
-    if not entered:
-        return [(wanted, abouts, "", None)] if wanted else []
-    pieces: list[_Piece[S]] = []
-    start = 0
-    for name, below in sorted(entered, key=_NAME):
-        end = bisect_right(wanted, name, start)
-        pieces.append((wanted[start:end], abouts[start:end], name, below))
-        start = end
-    if start < len(wanted):
-        pieces.append((wanted[start:], abouts[start:], "", None))
-    pieces.reverse()
-    return pieces
+        abouts = _abouts(wanted, descriptor) if self.look else []
+        # Most directories have only files in them.
+        if not entered:
+            return ([(wanted, abouts, "", None)] if wanted else []), False
+        pieces: list[_Piece[S]] = []
+        start = 0
+        for name, below in sorted(entered, key=_NAME):
+            end = bisect_right(wanted, name, start)
+            pieces.append((wanted[start:end], abouts[start:end], name, below))
+            start = end
+        if start < len(wanted):
+            pieces.append((wanted[start:], abouts[start:], "", None))
+        pieces.reverse()
+        return pieces, True
 
 
 def _hidden(directory: str, mount: Mount, sight: Sight, names: list[str]) -> set[str]:
