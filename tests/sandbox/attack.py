@@ -161,6 +161,7 @@ def _prepare(yard: Yard, words: dict[str, str]) -> None:
     attempts = [(one.by, _filled(one.script, words)) for one in QUIET]
     (yard.project / "attempts.json").write_text(json.dumps(attempts))
     (yard.project / "driver.py").write_text(_DRIVER)
+    (yard.folder / "data" / "planted-secret").write_text("ours\n")
 
 
 def _filled(script: str, words: dict[str, str]) -> str:

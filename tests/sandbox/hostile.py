@@ -86,7 +86,7 @@ _SECRETS = [
     Hostile("read the real passwd", "grep -q daemon /etc/passwd && echo ESCAPED"),
     Hostile("read keys", "cat /root/.ssh/* /home/*/.ssh/* && echo ESCAPED"),
     Hostile("read our data", "ls {data} && echo ESCAPED"),
-    Hostile("read our data by finding it", _FIND + "-name layers -print 2>/dev/null | grep -q . && echo ESCAPED"),
+    Hostile("read our data by finding it", _FIND + "-name planted-secret -print 2>/dev/null | grep -q . && echo ESCAPED"),
     Hostile("read a file outside", "cat {outside}/file && echo ESCAPED"),
     Hostile("read the host's logs", "ls /var/log/* && echo ESCAPED"),
     Hostile("read the environment of the server", "cat /proc/{server}/environ | tr '\\0' '\\n' | grep -q . && echo ESCAPED"),
