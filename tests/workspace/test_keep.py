@@ -1,6 +1,8 @@
 """Effects become real all at once, become versions, and take nobody's work away."""
 
+import asyncio
 import os
+import resource
 import stat
 import subprocess
 from pathlib import Path
@@ -8,10 +10,14 @@ from pathlib import Path
 import pytest
 
 from holdfast.store import layers
+from holdfast.store.opening import open_database
 from holdfast.vocabulary.errors import Conflict
 from holdfast.workspace.keep_choice import IMPOSSIBLE, NEEDED, PROTECTED
+from holdfast.workspace.mount import Mount
+from holdfast.workspace.trash import Trash
+from tests.store.scene import held_workspace
 from tests.workspace.keeping import Workbench, everything
-from tests.workspace.shelf import Shelf
+from tests.workspace.shelf import Shelf, opened_shelf
 from tests.workspace.writing import leftovers
 
 
@@ -249,8 +255,6 @@ async def test_ignored_files_are_kept_without_versions_and_go_to_the_trash(bench
 
 
 async def test_a_folder_too_large_for_the_trash_is_said_to_be_forgotten(bench: Workbench) -> None:
-    from holdfast.workspace.trash import Trash
-
     bench.shelf.put(".gitignore", "out\n")
     bench.shelf.put("out/large", "x" * 10_000)
 
@@ -282,3 +286,46 @@ async def test_a_root_server_takes_no_files_away_from_the_person(bench: Workbenc
     assert stat.S_IMODE((bench.root / "e/f").stat().st_mode) == 0o755
     assert stat.S_IMODE((bench.root / "e").stat().st_mode) == 0o777
     assert stat.S_IMODE((bench.root / "unsynced").stat().st_mode) == 0o640
+
+
+MANY = """python3 -c '
+import os
+for d in range({count} // 100):
+    os.makedirs(f"n/{{d}}")
+    for f in range(100):
+        open(f"n/{{d}}/{{f}}", "w").write(f"{{d}} {{f}}")
+'"""
+
+
+async def test_other_calls_go_on_while_many_files_are_kept(mount: Mount, sqlite_url: str, tmp_path: Path) -> None:
+    await _keep_many(mount, sqlite_url, tmp_path, count=3_000)
+
+
+@pytest.mark.long
+async def test_fifty_thousand_files_are_kept_in_bounded_memory(mount: Mount, address: str, tmp_path: Path) -> None:
+    await _keep_many(mount, address, tmp_path, count=50_000)
+
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 600 * 1024
+
+
+async def _keep_many(mount: Mount, address: str, tmp_path: Path, *, count: int) -> None:
+    database = await open_database(address)
+    lease = await held_workspace(database)
+    async with opened_shelf(mount, database, lease, tmp_path / "content") as shelf:
+        bench = Workbench(shelf, tmp_path / "home")
+        layer, effects = await bench.ran(MANY.format(count=count))
+
+        keeping = asyncio.create_task(bench.keep(layer, effects))
+        saved = 0
+        while not keeping.done():
+            await shelf.files.save(shelf.at("mine"), str(saved), overwrite=True)
+            saved += 1
+        kept = await keeping
+
+        assert len(kept.kept) == len(effects) == count + count // 100 + 1
+        assert (mount.root / f"n/{count // 100 - 1}/99").read_text() == f"{count // 100 - 1} 99"
+        assert saved > 10
+        undone = await bench.by("c2").undo("c1")
+        assert (len(undone.restored), undone.conflicts) == (len(effects), ())
+        assert [path.name for path in mount.root.iterdir()] == ["mine"]
+    await database.close()

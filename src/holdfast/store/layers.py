@@ -9,7 +9,7 @@ taken back.
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import islice
 
 from holdfast.vocabulary.effects import Effect, EffectKind, Effects, EntryType
@@ -240,13 +240,22 @@ def unpack_effects(packed: bytes) -> Effects:
     return Effects(tuple(map(effect_of, unpack_rows(packed))))
 
 
-_EFFECT = tuple(field.name for field in fields(Effect))
-
-
 def effect_row(effect: Effect) -> list[Json]:
     """An effect as JSON."""
-    values = [getattr(effect, name) for name in _EFFECT]
-    return [value.value if isinstance(value, EffectKind | EntryType) else value for value in values]
+    return [
+        effect.mount,
+        effect.path,
+        effect.kind.value,
+        effect.type.value,
+        effect.mode,
+        effect.size,
+        effect.hash,
+        effect.before,
+        effect.is_whole,
+        effect.is_protected,
+        effect.is_ignored,
+        effect.note,
+    ]
 
 
 def effect_of(row: Sequence[Json]) -> Effect:

@@ -121,7 +121,7 @@ class Keeper:
 
     async def finish(self, row: LayerRow, source: Source) -> int:
         """Do again what was promised and may have been done in part; returns how many steps there are."""
-        steps = await self.in_thread(unpack_steps, await layers.record(self.records.database, row))
+        steps = await self.recorded(row)
         origin = Origin(session_id=row.session_id, call_id=row.kept_by)
         remember = Remember(self.records, self.mounts, row.id, origin, UNDO if row.undoes else COMMAND)
         foreign = await self._apply(remember, steps, source, again=True)
@@ -131,6 +131,11 @@ class Keeper:
         await remember.met([*(step for step in foreign if step not in stored), *still])
         await self._settle(row.id, steps)
         return len(steps)
+
+    async def recorded(self, row: LayerRow) -> list[Step]:
+        """The steps that were promised."""
+        database = self.records.database
+        return await self.in_thread(unpack_steps, await layers.record(database, row), await layers.packed_effects(database, row))
 
     async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Work that takes long enough to be felt, and waits for no disk."""
@@ -219,7 +224,7 @@ class Keeper:
 
     async def _commit(self, plan: Plan, steps: Sequence[Step], call_id: str) -> None:
         effects = await self.in_thread(layers.pack_effects, plan.effects.every)
-        record = await self.in_thread(pack_steps, steps)
+        record = await self.in_thread(pack_steps, steps, plan.effects.every)
         await layers.commit(
             self.records.database,
             self.records.lease,

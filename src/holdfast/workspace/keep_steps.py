@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from holdfast.store.layers import effect_of, effect_row, pack_rows, unpack_rows
+from holdfast.store.layers import effect_of, effect_row, pack_rows, unpack_effects, unpack_rows
 from holdfast.vocabulary.effects import Effect, EffectKind, EntryType
 from holdfast.vocabulary.json import Json
 
@@ -69,14 +69,15 @@ class Step:
         return self.was is not None and self.was.type in (EntryType.FILE, EntryType.LINK)
 
 
-def pack_steps(steps: Iterable[Step]) -> bytes:
-    """Steps as the store has them."""
-    return pack_rows(_row(step) for step in steps)
+def pack_steps(steps: Iterable[Step], every: Sequence[Effect]) -> bytes:
+    """Steps as the store has them, beside all effects, which they are not told again for."""
+    return pack_rows(_row(step, every) for step in steps)
 
 
-def unpack_steps(packed: bytes) -> list[Step]:
-    """The steps that `pack_steps` packed."""
-    return [_step(row) for row in unpack_rows(packed)]
+def unpack_steps(packed: bytes, effects: bytes) -> list[Step]:
+    """The steps that `pack_steps` packed; `effects` are packed too."""
+    every = unpack_effects(effects).every
+    return [_step(row, every) for row in unpack_rows(packed)]
 
 
 def ordered(steps: Sequence[Step]) -> list[Step]:
@@ -104,21 +105,18 @@ def folder_modes(steps: Sequence[Step]) -> Iterator[Step]:
     )
 
 
-def _row(step: Step) -> list[Json]:
+def _row(step: Step, every: Sequence[Effect]) -> list[Json]:
     was = step.was
     before: list[Json] | None = [was.type.value, was.mode, was.size, was.hash, was.inode, was.changed_ns] if was is not None else None
-    return [step.number, effect_row(step.effect), before, step.content_kind, step.source, step.aside, step.file_id]
+    effect = None if step.number < len(every) and step.effect is every[step.number] else effect_row(step.effect)
+    return [step.number, effect, before, step.content_kind, step.source, step.aside, step.file_id]
 
 
-def _step(row: Sequence[Json]) -> Step:
-    number, effect, before, content_kind, source, aside, file_id = row
+def _step(row: Sequence[Json], every: Sequence[Effect]) -> Step:
+    number, effect, before, *words = cast("tuple[int, list[Json] | None, list[Json] | None, str, str, str, str]", tuple(row))
+    content_kind, source, aside, file_id = words
     was = None
     if before is not None:
-        kind, *rest = cast("tuple[str, int, int, str, int, int]", before)
+        kind, *rest = before
         was = Was(EntryType(kind), *rest)  # pyright: ignore[reportArgumentType] - as `_row` wrote them
-    return Step(
-        cast(int, number),
-        effect_of(cast("Sequence[Json]", effect)),
-        was,
-        *cast("tuple[str, str, str, str]", (content_kind, source, aside, file_id)),
-    )
+    return Step(number, every[number] if effect is None else effect_of(effect), was, content_kind, source, aside, file_id)

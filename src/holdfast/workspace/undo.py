@@ -20,7 +20,7 @@ from .changes import Changes
 from .keep import UNDO, Keeper, Plan
 from .keep_choice import LeftOut
 from .keep_source import Source
-from .keep_steps import Step, unpack_steps
+from .keep_steps import Step
 from .keep_survey import KeepConflict
 from .kept import kind_of, load
 from .mount import Mount
@@ -116,7 +116,7 @@ async def _versions(records: Records, call_id: str) -> list[Version]:
 
 
 async def _from_layer(keeper: Keeper, row: LayerRow, made: Sequence[Version]) -> list[Back]:
-    steps = await keeper.in_thread(unpack_steps, await layers.record(keeper.records.database, row))
+    steps = await keeper.recorded(row)
     removed = {version.key: version.file_id for version in made if version.kind == "remove" and version.key}
     return [back_from_layer(step, removed.get(f"{row.id}/{step.number}", "")) for step in steps]
 
