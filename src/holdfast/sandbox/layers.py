@@ -61,12 +61,18 @@ def _make(folder: Path, mode: int, hands: Hands) -> None:
 
 
 def _now_on(root: int) -> int:
-    """The time as that file system stamps it, which may lag behind the clock; without leaving anything there."""
+    """The time as that file system stamps it, which may lag behind the clock; without leaving anything there.
+
+    A stamp that has been looked at is followed by a finer one: with the
+    coarse one, what was written just before would seem to be written since.
+    """
     try:
         descriptor = os.open(f"/proc/self/fd/{root}", os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     except OSError:
         return time.clock_gettime_ns(_COARSE)
     try:
+        os.fstat(descriptor)
+        os.fchmod(descriptor, 0o600)
         return os.fstat(descriptor).st_ctime_ns
     finally:
         os.close(descriptor)

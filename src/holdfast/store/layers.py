@@ -17,7 +17,7 @@ from holdfast.vocabulary.errors import Conflict, NotFound
 from holdfast.vocabulary.json import Json
 
 from .columns import insert, now
-from .database import Database, Row, Transaction
+from .database import Database, Durability, Row, Transaction
 from .leases import Lease, check_held
 
 RUNNING = "running"
@@ -149,7 +149,7 @@ async def hold(database: Database, lease: Lease, new: NewLayer, found: Effects, 
 
 
 async def move(database: Database, lease: Lease, layer_id: str, *, to: str, only_from: Sequence[str]) -> LayerRow:
-    """Give a layer another state.
+    """Give a layer another state. That it is settled may be undone by a power cut: the recovery then says it again.
 
     Raises:
         Conflict: It is in none of the states `only_from`; its facts name the `state`.
@@ -160,7 +160,7 @@ async def move(database: Database, lease: Lease, layer_id: str, *, to: str, only
         check_held(transaction, lease)
         return _step(transaction, lease, layer_id, only_from, {"state": to, "epoch": lease.epoch})
 
-    return await database.write(work)
+    return await database.write(work, durability=Durability.RECORDED if to == SETTLED else Durability.ACKNOWLEDGED)
 
 
 async def commit(
