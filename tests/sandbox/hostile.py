@@ -189,31 +189,31 @@ _KERNEL = [
 # All that can be tried one after another in one sandbox.
 QUIET = [*_FILES, *_SECRETS, *_NETWORK, *_PROCESSES, *_KERNEL]
 
-# What takes the machine, or ends the others. With each comes why it has to be ended; "" where it ends by itself.
+# What takes the machine, or ends the others. With each comes why it may be ended; "" where it may end by itself.
 LOUD = {
-    "a fork bomb": ("b() { b | b & }; b; sleep 0.5", ""),
+    "a fork bomb": ("b() { b | b & }; b; sleep 0.5", ("",)),
     "a fork bomb in another language": (
         "/usr/bin/python3 -c 'import os\nwhile True:\n  try: os.fork()\n  except OSError: pass'",
-        "timeout",
+        ("timeout",),
     ),
-    "a flood of memory": ("/usr/bin/python3 -c 'x = []\nwhile True: x.append(b\"x\" * 8388608)'", ""),
+    "a flood of memory": ("/usr/bin/python3 -c 'x = []\nwhile True: x.append(b\"x\" * 8388608)'", ("", "memory")),
     "a flood of memory by many": (
         "for i in 1 2 3 4 5 6; do /usr/bin/python3 -c 'import time\nx = b\"x\" * 150000000\ntime.sleep(20)' & done; wait",
-        "memory",
+        ("memory",),
     ),
     "a flood of memory in files": (
         "head -c 3000000000 /dev/zero > /tmp/big; head -c 3000000000 /dev/zero > /dev/shm/big; head -c 9000000 /dev/zero > /big",
-        "",
+        ("", "memory"),
     ),
     "a flood of memory in files without names": (
         "/usr/bin/python3 -c 'import os\nwhile True:\n  f = os.memfd_create(\"x\")\n  for _ in range(60): os.write(f, bytes(1048576))'",
-        "",
+        ("", "memory"),
     ),
-    "a flood of the disk in one file": ("cat /dev/zero > big", ""),
-    "a flood of the disk in many files": ("i=0; while true; do head -c 8000000 /dev/zero > big$i; i=$((i+1)); done", "disk"),
-    "a flood of the disk in HOME": ("i=0; while true; do head -c 8000000 /dev/zero > ~/big$i; i=$((i+1)); done", "disk"),
-    "a flood of output": ("yes", "output"),
-    "the end of everybody": ("kill -9 -1; sleep 20", "timeout"),
-    "a refusal to end": ("trap '' TERM INT HUP QUIT; while true; do sleep 1; done", "timeout"),
-    "one that stops itself": ("kill -STOP $$", "timeout"),
+    "a flood of the disk in one file": ("cat /dev/zero > big", ("",)),
+    "a flood of the disk in many files": ("i=0; while true; do head -c 8000000 /dev/zero > big$i; i=$((i+1)); done", ("disk",)),
+    "a flood of the disk in HOME": ("i=0; while true; do head -c 8000000 /dev/zero > ~/big$i; i=$((i+1)); done", ("disk",)),
+    "a flood of output": ("yes", ("output",)),
+    "the end of everybody": ("kill -9 -1; sleep 20", ("timeout",)),
+    "a refusal to end": ("trap '' TERM INT HUP QUIT; while true; do sleep 1; done", ("timeout",)),
+    "one that stops itself": ("kill -STOP $$", ("timeout",)),
 }
