@@ -38,6 +38,7 @@ CODES = {
     "Outside": "outside",
     "PathViolation": "path_violation",
     "Protected": "protected",
+    "ProviderError": "provider_error",
     "ReadOnly": "read_only",
     "SearchFailed": "search_failed",
     "SpecialFile": "special_file",

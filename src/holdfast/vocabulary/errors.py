@@ -332,6 +332,33 @@ class SearchFailed(HoldfastError):
     code = "search_failed"
 
 
+# Models
+
+
+class ProviderError(HoldfastError):
+    """A model's provider could not be reached, refused, or did not answer in full.
+
+    `kind` is one word for programs. `is_passing` says that asking again may
+    help, after `retry_seconds` if the provider said when.
+    """
+
+    code = "provider_error"
+
+    kind: str = ""
+    status: int | None = None
+    is_passing: bool = False
+    retry_seconds: float | None = None
+
+    @classmethod
+    def of(cls, why: str, *, provider: str, kind: str, status: int | None = None, hint: str = "") -> "ProviderError":
+        """The error in the words that callers match."""
+        error = cls(f"Provider error ({status}): {why}" if status else f"Provider error: {why}", hint=hint, provider=provider, kind=kind)
+        error.kind, error.status = kind, status
+        if status:
+            error.facts["status"] = status
+        return error
+
+
 # Time
 
 
