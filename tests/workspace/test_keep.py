@@ -1,18 +1,25 @@
 """Effects become real all at once, become versions, and take nobody's work away."""
 
 import asyncio
+import hashlib
 import os
 import resource
 import stat
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 
 from holdfast.store import layers
 from holdfast.store.opening import open_database
+from holdfast.vocabulary.effects import Effect, EffectKind, EntryType
 from holdfast.vocabulary.errors import Conflict
+from holdfast.workspace.keep_apply import Apply
 from holdfast.workspace.keep_choice import IMPOSSIBLE, NEEDED, PROTECTED
+from holdfast.workspace.keep_source import Source
+from holdfast.workspace.keep_steps import Step
+from holdfast.workspace.kernel import RENAME_EXCHANGE, rename_beneath
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.trash import Trash
 from tests.store.scene import held_workspace
@@ -116,6 +123,52 @@ async def test_what_somebody_removed_that_the_command_changed_is_a_conflict(benc
     kept = await bench.keep(layer, effects)
 
     assert {(one.path, one.why) for one in kept.conflicts} == {("synced", "gone"), ("d/x", "gone")}
+
+
+async def test_something_new_in_a_folder_that_is_gone_is_a_conflict(bench: Workbench) -> None:
+    layer, effects = await bench.ran("echo a >d/deep/added; mv synced d/deep/moved; mkdir d/deep/e; echo f >d/deep/e/f")
+    (bench.root / "d/deep/y").unlink()
+    (bench.root / "d/deep").rmdir()
+    before = everything(bench.root)
+
+    kept = await bench.keep(layer, effects)
+
+    assert {(one.path, one.why) for one in kept.conflicts} == {("d/deep", "gone")}
+    assert everything(bench.root) == before
+
+
+async def test_a_folder_that_is_swapped_for_a_link_leads_nothing_outside(bench: Workbench, outside: Path) -> None:
+    upper = bench.home / "upper"
+    (upper / "d").mkdir(parents=True)
+    (upper / "d/new").write_text("new")
+    digest = hashlib.sha256(b"new").hexdigest()
+    step = Step(0, Effect("project", "d/new", EffectKind.ADDED, EntryType.FILE, mode=0o644, size=3, hash=digest))
+    opened = os.open(upper, os.O_RDONLY)
+    (bench.root / "swap").symlink_to(outside)
+    over = threading.Event()
+
+    def swap() -> None:
+        folder = os.open(bench.root, os.O_RDONLY)
+        while not over.is_set():
+            rename_beneath(folder, "d", folder, "swap", flags=RENAME_EXCHANGE)
+        os.close(folder)
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    applied = 0
+    for _ in range(2_000):
+        apply = Apply(bench.shelf.mount, Source({"project": opened}, bench.trash), bench.trash, again=False)
+        apply.all([step])
+        for name in ("d", "swap"):
+            if not (bench.root / name).is_symlink() and not apply.foreign:
+                applied += 1
+                (bench.root / name / "new").unlink(missing_ok=True)
+    over.set()
+    swapping.join()
+    os.close(opened)
+
+    assert os.listdir(outside) == ["secret.txt"]
+    assert applied > 0
 
 
 async def test_a_keep_that_leaves_conflicts_out_keeps_the_rest(bench: Workbench) -> None:

@@ -15,7 +15,6 @@ from holdfast.sandbox.layer import Layer
 from holdfast.store import layers
 from holdfast.store.database import Database
 from holdfast.store.layers import LayerRow
-from holdfast.store.leases import Lease
 from holdfast.store.opening import open_database
 from holdfast.workspace import keep_apply
 from holdfast.workspace.keep import Keeper
@@ -113,16 +112,26 @@ echo a >i/changed/a
 """
 
 
-async def test_a_keep_that_dies_at_any_moment_is_finished(
-    database: Database, lease: Lease, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_keep_that_dies_at_some_moment_is_finished(
+    database: Database, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    await _die_and_finish(database, home, root, monkeypatch, every=5 if database.embedded else 17)
+
+
+@pytest.mark.long
+async def test_a_keep_that_dies_at_any_moment_is_finished(
+    database: Database, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _die_and_finish(database, home, root, monkeypatch, every=1)
+
+
+async def _die_and_finish(database: Database, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch, *, every: int) -> None:
     _fill_little(root)
     layer = await asyncio.to_thread(run_in_layer, home, root, LITTLE)
     effects = await asyncio.to_thread(looked_at, layer, root)
     expected, moment, is_over = plainly(root, home, LITTLE), 0, False
     while not is_over:
-        # Every moment, and on the slower database a few.
-        moment += 1 if database.embedded else 9
+        moment += every
         _fill_little(root)
         mount = Mount("project", root)
         held = await taken_over(database, await new_workspace(database))
@@ -204,6 +213,22 @@ async def test_a_promised_keep_whose_upper_is_gone_comes_from_the_store(bench: W
     assert not (again.root / "gone1").exists()
 
 
+async def test_a_promised_keep_whose_layer_is_gone_comes_from_the_store(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Apply, "all", _Stops(1).instead)
+    layer, effects = await bench.ran("echo new >changed1; mkdir n; echo new >n/added; echo ignored >ignored/new")
+    with pytest.raises(Killed):
+        await bench.keep(layer, effects)
+    monkeypatch.undo()
+    shutil.rmtree(layer.folder)
+
+    again, report = await bench.crash_and_recover()
+
+    assert (again.shelf.text("changed1"), again.shelf.text("n/added")) == ("new\n", "new\n")
+    assert not (again.root / "ignored/new").exists()
+    assert report.layers is not None
+    assert (report.layers.finished, report.layers.failed) == (1, 0)
+
+
 async def test_a_keep_that_was_not_promised_has_not_begun(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     layer, effects = await bench.ran(SCRIPT)
     records = bench.shelf.records
@@ -260,7 +285,7 @@ async def test_a_keep_whose_caller_leaves_is_done_or_not_begun(bench: Workbench,
 
 
 async def test_a_killed_process_leaves_all_or_nothing(mount: Mount, sqlite_url: str, home: Path) -> None:
-    await _kill_keepers(mount, sqlite_url, home, times=4, seed=3)
+    await _kill_keepers(mount, sqlite_url, home, times=2, seed=3)
 
 
 @pytest.mark.long

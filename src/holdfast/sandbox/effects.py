@@ -6,11 +6,12 @@ import posixpath
 import stat
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from threading import Event
 
 from holdfast.vocabulary.effects import Effect, EffectKind, Effects, EntryType
-from holdfast.vocabulary.errors import TooLarge
+from holdfast.vocabulary.errors import Broken, TooLarge
 from holdfast.vocabulary.limits import MIB
 from holdfast.vocabulary.protected import ProtectedPaths
 
@@ -47,14 +48,18 @@ def effects_of(
 
     Raises:
         TooLarge: It changed so many entries that it can only be dropped.
+        Broken: The layer cannot be read.
         Stopped: `stop` was set.
     """
     budget = _Budget(max_effects)
     found: list[Effect] = []
-    with trees(layer, lowers) as all_trees:
-        for mount, upper, lower in all_trees:
-            walk = _Walk(mount, upper, lower, judge, budget, stop)
-            found += _with_renames(list(walk.all()), lower, budget, stop)
+    try:
+        with trees(layer, lowers) as all_trees:
+            for mount, upper, lower in all_trees:
+                walk = _Walk(mount, upper, lower, judge, budget, stop)
+                found += _with_renames(list(walk.all()), lower, budget, stop)
+    except OSError as error:
+        raise Broken(f"the layer cannot be read: {error.strerror}", hint="Its effects can only be dropped.", layer=layer.id) from error
     effects = Effects.of(found)
     _ = effects.hash  # here, where it keeps nobody waiting
     return effects
@@ -167,8 +172,9 @@ class _Walk:
 
     def _link(self, effect: Effect, *, is_link: bool) -> Effect | None:
         target = self.upper.link(effect.path)
-        if is_link and target == self.lower.link(effect.path):
-            return None
+        with suppress(OSError):
+            if is_link and target == self.lower.link(effect.path):
+                return None
         data = os.fsencode(target)
         return replace(effect, mode=0, size=len(data), hash=hashlib.sha256(data).hexdigest(), note=_where(effect.path, target))
 

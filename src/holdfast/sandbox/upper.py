@@ -27,6 +27,7 @@ _BENEATH = 0x08 | 0x04 | 0x02  # RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS, RESOLVE_N
 _TRIES = 128
 _AS_STEP = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 _AS_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _NO_ATTRIBUTE = (errno.ENODATA, errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENOENT)
 
 
@@ -60,10 +61,8 @@ class Tree:
         above, _, name = path.rpartition("/")
         try:
             folder = open_beneath(self.root, above, os.O_PATH | os.O_DIRECTORY)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
         except OSError as error:
-            if error.errno == errno.ELOOP:
+            if error.errno in _GONE:
                 return None
             raise
         try:
@@ -74,7 +73,15 @@ class Tree:
             os.close(folder)
 
     def entries(self, path: str) -> list[Seen]:
-        """What is in a folder, by name."""
+        """What is in a folder, by name; nothing when it is not ours and has gone, or become something else."""
+        try:
+            return self._entries(path)
+        except OSError as error:
+            if self.is_ours or error.errno not in _GONE:
+                raise
+            return []
+
+    def _entries(self, path: str) -> list[Seen]:
         with self._directory(path) as folder:
             seen: list[Seen] = []
             for name in sorted(os.listdir(folder)):

@@ -20,7 +20,7 @@ from holdfast.store.layers import LayerRow, NewLayer
 from holdfast.store.versions import Origin
 from holdfast.vocabulary.access import MountMode
 from holdfast.vocabulary.effects import Effect, EffectKind, Effects, EntryType
-from holdfast.vocabulary.errors import AccessDenied, Broken, Busy, Conflict, HoldfastError, NoSpace, ReadOnly
+from holdfast.vocabulary.errors import AccessDenied, Broken, Busy, Conflict, HoldfastError, NoSpace, NotKept, ReadOnly
 
 from .author import receipt_of
 from .changes import Changes
@@ -260,7 +260,8 @@ class Keeper:
         given: dict[str, bytes] = {}
         for step in piece:
             if step.puts_bytes and not step.source and step.mount not in source.uppers:
-                given[step.effect.hash] = await load(self.records, step.effect.hash, step.effect.size, mount=self.mounts[step.mount])
+                with suppress(NotKept):
+                    given[step.effect.hash] = await load(self.records, step.effect.hash, step.effect.size, mount=self.mounts[step.mount])
         return replace(source, given=given) if given else source
 
     async def _settle(self, layer_id: str, steps: Sequence[Step]) -> None:

@@ -2,12 +2,12 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 
 from holdfast.store import layers
 from holdfast.store.layers import LayerRow
-from holdfast.vocabulary.errors import HoldfastError, LostLease, NotFound
+from holdfast.vocabulary.errors import HoldfastError, LostLease
 
 from .changes import Changes
 from .keep import Keeper
@@ -67,12 +67,10 @@ async def recover_layers(records: Records, changes: Changes, mounts: Mapping[str
 
 
 async def _finished(keeper: Keeper, row: LayerRow, left: LayersLeft) -> None:
-    try:
-        opened = left.uppers(row) if row.started else None
-    except (FileNotFoundError, NotFound):
-        opened = None
-    if opened is None:
-        await keeper.finish(row, Source({}, left.trash))
-        return
-    with opened as uppers:
+    with ExitStack() as leaving:
+        uppers: Mapping[str, int] = {}
+        if row.started:
+            # Without the layer there is still the store.
+            with suppress(FileNotFoundError):
+                uppers = leaving.enter_context(left.uppers(row))
         await keeper.finish(row, Source(uppers, left.trash))

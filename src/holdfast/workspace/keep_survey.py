@@ -96,7 +96,7 @@ class Surveyed:
 
 def survey(mount: Mount, steps: Sequence[Step], rule: Rule) -> Surveyed:
     """Look at all places of one mount. Steps that have nothing left to do are not among those that come back."""
-    looking = _Looking(mount, rule, _gone_with(steps))
+    looking = _Looking(mount, rule, _gone_with(steps), {step.path for step in steps if step.makes_folder} | {""})
     if rule.leaves_folders:
         looking.leave_folders(steps)
     ready = [found for found in map(looking.at, steps) if found is not None]
@@ -140,6 +140,7 @@ class _Looking:
     mount: Mount
     rule: Rule
     gone: set[str]
+    folders: set[str]
 
     def __post_init__(self) -> None:
         self.conflicts: list[KeepConflict] = []
@@ -169,6 +170,8 @@ class _Looking:
                 return None
             case EffectKind.RENAMED if self._seen(effect.path, is_ignored=True) is not None:
                 return self._refuse(effect, effect.path, "exists")
+            case EffectKind.RENAMED if not self._has_folder(effect.path):
+                return self._refuse(effect, effect.path.rpartition("/")[0], "gone")
             case EffectKind.CHANGED if seen is None and self.rule.forces:
                 return replace(step, effect=replace(effect, kind=EffectKind.ADDED, mode=effect.mode if effect.mode >= 0 else 0o644))
             case _ if seen is None:
@@ -184,6 +187,8 @@ class _Looking:
                 return replace(step, was=seen.was)
 
     def _added(self, step: Step, seen: Seen | None) -> Step | None:
+        if seen is None and not self._has_folder(step.path):
+            return self._refuse(step.effect, step.path.rpartition("/")[0], "gone")
         if seen is None:
             return step
         if step.makes_folder and seen.was.type is EntryType.DIRECTORY:
@@ -192,6 +197,16 @@ class _Looking:
         if self.rule.forces and seen.was.type is not EntryType.DIRECTORY:
             return replace(step, effect=replace(step.effect, kind=EffectKind.CHANGED), was=seen.was, file_id="")
         return self._refuse(step.effect, step.path, "exists")
+
+    def _has_folder(self, path: str) -> bool:
+        """Whether there is a folder for it, or comes to be one."""
+        above = path.rpartition("/")[0]
+        if above not in self.folders:
+            seen = seen_at(self.mount, above, hashed=False)
+            if seen is None or seen.was.type is not EntryType.DIRECTORY:
+                return False
+            self.folders.add(above)
+        return True
 
     def _check_folder(self, effect: Effect, *, is_emptied: bool) -> None:
         """Let nothing go with a folder that somebody has put there since."""
