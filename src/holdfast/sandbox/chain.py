@@ -4,10 +4,10 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .environment import CLEAN
 from .hands import Hands
 from .settings import CommandLimits
 
-CLEAN = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
 NEEDED = {"bwrap": "bubblewrap", "unshare": "util-linux", "setpriv": "util-linux", "mount": "mount", "sh": "dash"}
 
 # Where the mounts of a layer are made. `volatile`: a layer is made durable when it is kept, and not by syncing the whole disk at its end.

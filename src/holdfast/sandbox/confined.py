@@ -68,7 +68,7 @@ class Confined:
             raise NoSpace("The disk that commands write to is nearly full", hint="Make room on it, then run the command again.")
         await self._look_after_home()
         with ExitStack() as undo:
-            options = _memory(undo, b"".join(os.fsencode(word) + b"\0" for word in words(view)))
+            options = _memory(undo, os.fsencode("\0".join((*words(view), ""))))
             seccomp = _memory(undo, _filter())
             told, tell = os.pipe()
             ground = self._ground

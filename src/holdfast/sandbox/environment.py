@@ -10,6 +10,8 @@ USER = "holdfast"
 UID = 1000
 
 _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# For the programs that confine commands: what a person has on their PATH does not count.
+CLEAN = {"PATH": _DEFAULT_PATH, "LC_ALL": "C"}
 _ALLOWED = ("LANG", "TERM", "TZ")
 _SECRET_NAME = re.compile(r"key|token|secret|passw|pwd$|credential|cookie|auth|private|session|signature|dsn$|^pg|_pat$", re.IGNORECASE)
 _SECRET_VALUE = re.compile(
@@ -38,7 +40,7 @@ def environment_for(
     settings: SandboxSettings, server: Mapping[str, str], *, path: str, additions: Mapping[str, str], home: str = HOME
 ) -> dict[str, str]:
     """The whole environment of a command; `additions` come from the caller and are passed as they are."""
-    passed = {name: value for name, value in server.items() if _may_pass(settings, name, value)}
+    passed = {name: server[name] for name in server if name not in _OURS and _may_pass(settings, server, name)}
     return {
         "LANG": "C.UTF-8",
         "TERM": "dumb",
@@ -54,12 +56,10 @@ def environment_for(
     }
 
 
-def _may_pass(settings: SandboxSettings, name: str, value: str) -> bool:
-    if name in _OURS:
-        return False
+def _may_pass(settings: SandboxSettings, server: Mapping[str, str], name: str) -> bool:
     if name in _ALLOWED or name.startswith("LC_") or name in settings.env:
         return True
-    return settings.env_inherit and not _LOADING.match(name) and not looks_secret(name, value)
+    return settings.env_inherit and not _LOADING.match(name) and not looks_secret(name, server[name])
 
 
 def looks_secret(name: str, value: str) -> bool:

@@ -11,7 +11,7 @@ from .cgroup import Group
 from .process import Process, tree
 from .settings import CommandLimits
 
-_FIRST_SECONDS, _LAST_SECONDS = 0.01, 0.1
+_FIRST_SECONDS, _LAST_SECONDS = 0.03, 0.1
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 # Files in memory that no process has mapped belong to nobody that could be counted. So the machine itself is looked at too.
 _LEAST_SHARE = 20
@@ -27,7 +27,7 @@ class Guard:
         self._group = group
         self._limits = limits
         self._written = written
-        self._left_at_first = _machine_memory()[1]
+        self._left_at_first = 0
         self.peak_bytes = 0
 
     async def watch(self) -> str:
@@ -49,8 +49,9 @@ class Guard:
                 rest[path] = began + _REST_TIMES * (time.monotonic() - began)
 
     def _takes_the_last(self, total: int, left: int) -> bool:
-        """Whether the machine has hardly any memory left, and had more when the command began."""
+        """Whether the machine has hardly any memory left, and had more when we first looked."""
         least = total // _LEAST_SHARE
+        self._left_at_first = self._left_at_first or left
         return left < least and self._left_at_first - left > least
 
     def _memory(self) -> int:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .command import SandboxMount
+from .environment import CLEAN
 
 # Neither people, nor containers, nor services have numbers in here: see systemd's UIDS-GIDS.
 _OWN_FIRST, _OWN_COUNT = 1_900_000_000, 200_000_000
@@ -76,9 +77,8 @@ def mapping(*, owner: tuple[int, int], to: Hands) -> Generator[int]:
     Raises:
         OSError: The kernel refuses it.
     """
-    holder = subprocess.Popen(
-        ["unshare", "--user", "sh", "-c", "echo; read wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+    words, pipe = ["unshare", "--user", "sh", "-c", "echo; read wait"], subprocess.PIPE
+    holder = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=CLEAN)
     assert holder.stdin
     assert holder.stdout
     try:

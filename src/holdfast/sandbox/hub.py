@@ -72,6 +72,9 @@ class Hub:
 
 def _enter() -> None:
     kernel.leave_mount_namespace()
+    # What lies beneath is many mounts, which every command would copy.
+    with suppress(OSError):
+        kernel.detach(PLACE)
     kernel.mount_tmpfs(PLACE, 0o711)
 
 

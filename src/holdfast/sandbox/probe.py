@@ -19,6 +19,7 @@ from holdfast.vocabulary.errors import HoldfastError
 from . import chain, discard
 from .command import Command, SandboxMount
 from .confined import Confined
+from .environment import CLEAN
 from .ground import NotMapped
 from .hands import NoHands
 from .lack import Lack
@@ -84,7 +85,7 @@ async def _try(mounts: Sequence[SandboxMount], settings: SandboxSettings, worksp
         try:
             layer = confined.new_layer()
             try:
-                finished = await confined.run(Command(_SCRIPT, _SECONDS, (_NAME, "")), layer, lambda _: None)
+                finished = await confined.run(Command(_SCRIPT, _SECONDS, (_NAME, ""), environment=CLEAN), layer, lambda _: None)
                 said = finished.head.decode(errors="replace").strip()
                 return () if finished.exit_code == 0 and _layered(layer, lower) else (explain(said, settings.layers),)
             finally:
