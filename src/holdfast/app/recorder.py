@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Any
 
 from holdfast.dispatch.audit import AuditEntry
 from holdfast.store import audit
@@ -23,12 +24,13 @@ _LOG = "logs/execution.jsonl"
 class StoreRecorder:
     """The row is the truth; the line is there for those who read logs."""
 
-    def __init__(self, database: Database, lease: Lease, state_of: Callable[[str], Mount]) -> None:
+    def __init__(self, database: Database, lease: Lease, state_of: Callable[[str], Mount], *, own_state: bool) -> None:
         self._database = database
         self._lease = lease
         self._state_of = state_of
         self._logs: dict[str, LineLog] = {}
         self._is_good = True
+        self._own_state = own_state
 
     async def prepare(self, call: ToolCall) -> None:
         """Before the first record of a run, and after one that could not be made, make sure that the next one can be."""
@@ -63,25 +65,22 @@ class StoreRecorder:
         return Author(call.id, caller.session, caller.user, caller.agent, started)
 
     def record(self, entry: AuditEntry, author: object) -> Awaitable[object]:
-        """Write the row and add the line, both at once; neither is taken back when the caller leaves."""
-        try:
-            line = self._log(entry.call).add(dump(entry.line()))
-            if not isinstance(author, Author) or author.audit is None:
-                raise TypeError("a call's changes are by an author who has been recorded")
-            started = author.audit
-            row = audit.record(
-                self._database,
-                replace(started, outcome=entry.outcome, code=entry.code or "", duration_ms=entry.duration_ms, output=entry.output),
-            )
-        except BaseException:
-            self._is_good = False
-            raise
-        both = asyncio.gather(row, line)
-        both.add_done_callback(self._recorded)
-        return both
+        """Write the row, and then the line; neither is taken back when the caller leaves."""
+        if not isinstance(author, Author) or author.audit is None:
+            raise TypeError("a call's changes are by an author who has been recorded")
+        log, line, started = self._log(entry.call), dump(entry.line()), author.audit
+        row = replace(started, outcome=entry.outcome, code=entry.code or "", duration_ms=entry.duration_ms, output=entry.output)
+        # Where the log lies beside the database, whoever writes the one may as well write the other. Elsewhere a disk may hang.
+        recorded: asyncio.Future[Any]
+        if self._own_state:
+            recorded = audit.record(self._database, row, after=lambda: log.add_now(line))
+        else:
+            recorded = asyncio.gather(audit.record(self._database, row), log.add(line))
+        recorded.add_done_callback(self._recorded)
+        return recorded
 
-    def _recorded(self, both: asyncio.Future[tuple[None, None]]) -> None:
-        if both.cancelled() or both.exception() is not None:
+    def _recorded(self, recorded: asyncio.Future[Any]) -> None:
+        if recorded.cancelled() or recorded.exception() is not None:
             self._is_good = False
 
     async def finish(self) -> None:

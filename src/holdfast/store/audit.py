@@ -5,6 +5,7 @@ to run; the entry with the same id that follows it says what came of it.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from holdfast.vocabulary.json import Json
@@ -58,9 +59,9 @@ async def intend(database: Database, lease: Lease, entry: Entry) -> None:
     await database.write(work)
 
 
-def record(database: Database, entry: Entry) -> asyncio.Future[None]:
-    """Record what came of a call, whether or not somebody waits for it."""
-    return database.post(lambda transaction: put(transaction, entry), durability=Durability.RECORDED)
+def record(database: Database, entry: Entry, *, after: Callable[[], None] | None = None) -> asyncio.Future[None]:
+    """Record what came of a call, whether or not somebody waits for it; `after` is called when it is recorded."""
+    return database.post(lambda transaction: put(transaction, entry), durability=Durability.RECORDED, after=after)
 
 
 async def entries(

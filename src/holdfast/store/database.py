@@ -94,8 +94,13 @@ class Database(Protocol):
         *,
         durability: Durability = Durability.ACKNOWLEDGED,
         deadline: float = DEADLINE_SECONDS,
+        after: Callable[[], None] | None = None,
     ) -> asyncio.Future[T]:
-        """Run `work` as `write` does, whether or not somebody waits for it."""
+        """Run `work` as `write` does, whether or not somebody waits for it.
+
+        `after` is called when it is committed, before anybody is told; it
+        holds up all other writing, so it must be quick.
+        """
         ...
 
     async def close(self) -> None:

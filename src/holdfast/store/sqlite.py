@@ -104,9 +104,10 @@ class Sqlite:
         *,
         durability: Durability = Durability.ACKNOWLEDGED,
         deadline: float = DEADLINE_SECONDS,
+        after: Callable[[], None] | None = None,
     ) -> asyncio.Future[T]:
         """See `Database`."""
-        return self._writer.post(work, durability, deadline)
+        return self._writer.post(work, durability, deadline, after)
 
     async def close(self) -> None:
         """See `Database`."""

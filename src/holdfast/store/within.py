@@ -40,9 +40,14 @@ class _Within:
         return await self._database.write(work, durability=durability, deadline=deadline or self._seconds)
 
     def post(
-        self, work: Callable[[Transaction], T], *, durability: Durability = Durability.ACKNOWLEDGED, deadline: float | None = None
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        durability: Durability = Durability.ACKNOWLEDGED,
+        deadline: float | None = None,
+        after: Callable[[], None] | None = None,
     ) -> asyncio.Future[T]:
-        return self._database.post(work, durability=durability, deadline=deadline or self._seconds)
+        return self._database.post(work, durability=durability, deadline=deadline or self._seconds, after=after)
 
     async def close(self) -> None:
         await self._database.close()

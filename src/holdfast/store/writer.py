@@ -73,7 +73,7 @@ class _State(Enum):
 class _Request(Generic[T]):
     """One piece of work, who waits for it, and what came of it."""
 
-    __slots__ = ("deadline", "durability", "error", "future", "loop", "state", "timer", "value", "work")
+    __slots__ = ("after", "deadline", "durability", "error", "future", "loop", "state", "timer", "value", "work")
 
     def __init__(self, work: Callable[[Transaction], T], durability: Durability, deadline: float, loop: asyncio.AbstractEventLoop) -> None:
         self.work = work
@@ -85,6 +85,7 @@ class _Request(Generic[T]):
         self.timer: asyncio.TimerHandle | None = None
         self.value: T
         self.error: Exception | None = None
+        self.after: Callable[[], None] | None = None
 
     def end(self) -> None:
         """Let no clock run any more."""
@@ -126,9 +127,13 @@ class Writer:
             request.end()
             self._step(request, _State.WITHDRAWN)
 
-    def post(self, work: Callable[[Transaction], T], durability: Durability, deadline: float) -> asyncio.Future[T]:
-        """The same for work that is done even if nobody waits for it."""
-        return self._ask(work, durability, deadline).future
+    def post(
+        self, work: Callable[[Transaction], T], durability: Durability, deadline: float, after: Callable[[], None] | None
+    ) -> asyncio.Future[T]:
+        """The same for work that is done even if nobody waits for it; `after` is called on the writer's thread when it is committed."""
+        request = self._ask(work, durability, deadline)
+        request.after = after
+        return request.future
 
     def _ask(self, work: Callable[[Transaction], T], durability: Durability, deadline: float) -> _Request[T]:
         if self._closing:
@@ -195,6 +200,7 @@ class Writer:
                 return
             self._work_through(group, done)
             self._connection.commit()
+            _follow_up(done)
         except _Lost as lost:
             self._connection.abandon()
             self._fail(done, lost.reason)
@@ -268,6 +274,15 @@ class _Lost(Exception):
 def unknown(message: str, **facts: float) -> Busy:
     """The error for a change of which nobody can say whether it happened."""
     return Busy(message, hint="The change may or may not have been recorded: look before you repeat it.", outcome="unknown", **facts)
+
+
+def _follow_up(requests: Iterable[_Request[Any]]) -> None:
+    for request in requests:
+        if request.after is not None and request.error is None:
+            try:
+                request.after()
+            except Exception as error:  # noqa: BLE001 - it belongs to the caller, who waits on another thread
+                request.error = error
 
 
 def _deliver(requests: Iterable[_Request[Any]]) -> None:

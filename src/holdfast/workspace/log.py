@@ -1,6 +1,7 @@
 """A log of lines that many calls write at once: what has gathered while one write is under way goes out in the next."""
 
 import asyncio
+import threading
 
 from .append import Tail, check_appendable
 from .place import Place
@@ -12,6 +13,7 @@ class LineLog:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._tail = Tail(place)
+        self._lock = threading.Lock()
         self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
         self._writing: asyncio.Future[None] | None = None
 
@@ -28,6 +30,11 @@ class LineLog:
         if self._writing is None:
             self._write()
         return written
+
+    def add_now(self, line: bytes) -> None:
+        """Add a line on this thread, when it is one that may wait for the disk. Raises as `add`."""
+        with self._lock:
+            self._tail.append(line)
 
     async def check(self) -> None:
         """Make sure that a line could be added.
@@ -47,7 +54,7 @@ class LineLog:
 
     def _write(self) -> None:
         batch, self._waiting = self._waiting, []
-        self._writing = self._place.mount.pool.start(self._tail.append, b"\n".join(line for line, _ in batch))
+        self._writing = self._place.mount.pool.start(self.add_now, b"\n".join(line for line, _ in batch))
         self._writing.add_done_callback(lambda writing: self._written(writing, batch))
 
     def _written(self, writing: asyncio.Future[None], batch: list[tuple[bytes, asyncio.Future[None]]]) -> None:
