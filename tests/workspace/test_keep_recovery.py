@@ -16,7 +16,7 @@ from holdfast.store import layers
 from holdfast.store.database import Database
 from holdfast.store.layers import LayerRow
 from holdfast.store.opening import open_database
-from holdfast.workspace import keep_apply
+from holdfast.workspace import changes, keep_apply
 from holdfast.workspace.keep import Keeper
 from holdfast.workspace.keep_apply import Apply
 from holdfast.workspace.keep_steps import Step
@@ -282,6 +282,23 @@ async def test_a_keep_whose_caller_leaves_is_done_or_not_begun(bench: Workbench,
     await bench.shelf.files.changes.finish()
 
     assert everything(bench.root) in (before, expected)
+
+
+async def test_a_keep_whose_caller_leaves_after_the_promise_is_done(bench: Workbench, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = plainly(bench.root, home)
+    layer, effects = await bench.ran(SCRIPT)
+    # Whoever leaves closes the uppers at once.
+    monkeypatch.setattr(changes, "_WAIT_AFTER_CANCEL_SECONDS", 0.0)
+
+    keeping = asyncio.create_task(bench.keep(layer, effects))
+    await _until(bench.shelf.database, "SELECT 1 FROM layers WHERE state = 'committed'")
+    keeping.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await keeping
+    await bench.shelf.files.changes.finish()
+
+    assert everything(bench.root) == expected
+    assert await bench.shelf.rows("SELECT state FROM layers") == [("settled",)]
 
 
 async def test_a_killed_process_leaves_all_or_nothing(mount: Mount, sqlite_url: str, home: Path) -> None:

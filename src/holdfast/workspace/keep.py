@@ -144,19 +144,20 @@ class Keeper:
     async def _unless_decided(self, plan: Plan, source: Source, rule: Rule, left: asyncio.Event) -> Kept:
         """Keep what is pending, so that nobody decides otherwise meanwhile; what comes of nothing is pending again."""
         database, lease, layer_id = self.records.database, self.records.lease, plan.new.id
-        held = await layers.get(database, self.records.workspace_id, layer_id)
-        if held is None:
-            return await self._done(plan, source, rule, left)
-        await layers.move(database, lease, layer_id, to=layers.KEEPING, only_from=(layers.RUNNING, layers.PENDING))
-        is_kept = False
-        try:
-            kept = await self._done(plan, source, rule, left)
-            is_kept = bool(kept.kept)
-            return kept
-        finally:
-            if not is_kept:
-                with suppress(Conflict):
-                    await layers.move(database, lease, layer_id, to=held.state, only_from=(layers.KEEPING,))
+        with source.held() as source:
+            held = await layers.get(database, self.records.workspace_id, layer_id)
+            if held is None or held.state == layers.RUNNING:
+                return await self._done(plan, source, rule, left)
+            await layers.move(database, lease, layer_id, to=layers.KEEPING, only_from=(layers.PENDING,))
+            is_kept = False
+            try:
+                kept = await self._done(plan, source, rule, left)
+                is_kept = bool(kept.kept)
+                return kept
+            finally:
+                if not is_kept:
+                    with suppress(Conflict):
+                        await layers.move(database, lease, layer_id, to=layers.PENDING, only_from=(layers.KEEPING,))
 
     async def _done(self, plan: Plan, source: Source, rule: Rule, left: asyncio.Event) -> Kept:
         author = receipt_of(self.changes.author).author

@@ -6,8 +6,8 @@ import os
 import re
 import stat
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 
 from holdfast.vocabulary.effects import Effect, EntryType
 from holdfast.vocabulary.errors import Conflict
@@ -34,6 +34,16 @@ class Source:
     uppers: Mapping[str, int]
     trash: Trash
     given: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+
+    @contextmanager
+    def held(self) -> Generator["Source"]:
+        """The same for as long as a block runs, even if whoever opened the uppers has left and closed them."""
+        with ExitStack() as leaving:
+            uppers: dict[str, int] = {}
+            for mount, upper in self.uppers.items():
+                uppers[mount] = os.dup(upper)
+                leaving.callback(os.close, uppers[mount])
+            yield replace(self, uppers=uppers)
 
     @contextmanager
     def opened(self, step: Step) -> Generator[int | bytes]:
