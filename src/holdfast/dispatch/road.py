@@ -141,22 +141,22 @@ class Road:
         unseen = None if tool.dialect.reads_protected else self.rules.protected
         untouchable = None if self.rules.writes_protected else self.rules.protected
         permitted = permitted_files(tool.name, profile.scope)
+        clock = asyncio.timeout(None if declared.keeps_time else seconds)
         context = self.surroundings.context(
             call,
             profile,
+            _Patient(self.surroundings.person, clock),
             self._shower(call),
             unseen=unseen,
             permitted=permitted,
             untouchable=untouchable,
             author=journey.author,
             mode=mode,
+            seconds=(seconds, allowed.seconds or profile.limits.command_seconds),
         )
-        most = allowed.seconds or profile.limits.command_seconds
-        clock = asyncio.timeout(None if declared.keeps_time else seconds)
         try:
             async with clock:
-                patient = replace(context, person=_Patient(context.person, clock), seconds=seconds, most_seconds=most)
-                value = await declared.function(patient, **arguments.arguments)
+                value = await declared.function(context, **arguments.arguments)
             return Done(bound(tool.dialect.answer(value)))
         except HoldfastError as error:
             return _failed(tool, error)

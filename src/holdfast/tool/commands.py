@@ -23,6 +23,7 @@ from holdfast.vocabulary.errors import Busy, Conflict, HoldfastError, InvalidArg
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.workspace.keep import Kept
+from holdfast.workspace.keep_choice import LeftOut
 from holdfast.workspace.layers import LayerBook, Undecided
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.outputs import output_file, output_place
@@ -166,6 +167,11 @@ class Shell:
         if effect is None:
             raise NotFound(f"there is no effect at '{path}'", hint="Name one of the paths in the list.", path=path)
         return await asyncio.to_thread(diff_of, self.commands.layer(undecided), self.commands.lowers, effect)
+
+    async def left_out(self, undecided: Undecided, *, may_write_git: bool) -> list[LeftOut]:
+        """What a keep of all pending effects would leave out."""
+        with open_uppers(self.commands.layer(undecided)) as uppers:
+            return await self.book.left_out(undecided.effects, uppers, may_write_git=may_write_git)
 
     async def keep(self, layer_id: str, *, only: Sequence[tuple[str, str]] | None, effects_hash: str = "", may_write_git: bool) -> Kept:
         """Make pending effects real, all of them or those at or below some paths; the rest is dropped.

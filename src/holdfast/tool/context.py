@@ -91,6 +91,7 @@ class Surroundings:
         self,
         call: ToolCall,
         profile: Profile,
+        person: Person,
         show: Callable[[str], None],
         *,
         unseen: ProtectedPaths | None,
@@ -98,13 +99,15 @@ class Surroundings:
         untouchable: ProtectedPaths | None,
         author: object,
         mode: Mode = Mode.BUILD,
+        seconds: tuple[float, float] = (60.0, 600.0),
     ) -> Context:
         """What one call is given.
 
         `unseen` are the paths that do not exist for it, `permitted` says
         which files it may look into, `untouchable` are those that it may not
         change even where nobody named them, and `author` is who its changes
-        are by. In plan mode nothing comes of a command's effects.
+        are by. In plan mode nothing comes of a command's effects. `seconds`
+        is what the call may take, and the most that a command may be given.
         """
         mounts, changes = self.mounts_of(call), self.changes.by(author)
         files = Files(Sight(unseen, permitted), changes, self.records, mounts, untouchable)
@@ -113,4 +116,4 @@ class Surroundings:
             book = LayerBook(self.records, changes, self.commands.mounts, self.commands.trash, may_write_protected=untouchable is None)
             drops, hides = mode is Mode.PLAN, not profile.reads_protected
             shell = Shell(self.commands, book, call, show, mounts["state"], drops=drops, hides=hides)
-        return Context(files, profile, call, self.person, show, self.search, shell)
+        return Context(files, profile, call, person, show, self.search, shell, *seconds)
