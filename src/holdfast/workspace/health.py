@@ -14,6 +14,9 @@ from . import landlock
 from .kernel import has_openat2
 from .program import find_ripgrep
 
+# Commands are confined by the system's own programs, whatever is on somebody's PATH.
+_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 
 def examine_machine(home: Path) -> list[Finding]:
     """Python, the kernel's features, the programs, and the folder for our own files."""
@@ -47,8 +50,8 @@ def _ripgrep() -> Finding:
 
 
 def _bubblewrap() -> Finding:
-    found = shutil.which("bwrap")
-    fix = "apt-get install bubblewrap   (commands will need it; files and search do not)"
+    found = shutil.which("bwrap") or shutil.which("bwrap", path=_SYSTEM_PATH)
+    fix = "apt-get install bubblewrap   (commands need it; files and search do not)"
     return Finding("bubblewrap", found is not None, found or "not installed", fix, is_needed=False)
 
 
