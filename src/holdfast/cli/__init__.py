@@ -60,7 +60,9 @@ def _run(command: str, words: list[str]) -> int:
     try:
         return import_module(f"holdfast.cli.{command}").main(words)
     except HoldfastError as error:
-        print(f"holdfast: {error}", file=sys.stderr)
+        from .visible import visible
+
+        print(visible(f"holdfast: {error}"), file=sys.stderr)
         return EXIT_USAGE
     except KeyboardInterrupt:
         return 130

@@ -9,12 +9,15 @@ from uuid import uuid4
 
 from holdfast.app import Holdfast, describe_arguments
 from holdfast.vocabulary.call import Caller, ToolCall, Wish
+from holdfast.vocabulary.errors import HoldfastError, NotPermitted
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.outcome import Done, Failed, Outcome, Refused
 from holdfast.vocabulary.spelling import plain_name
 
-from .effects import decide, takes_decisions
+from .effects import decide, takes_decisions, wants_live
 from .parser import Parser, add_project_arguments, parse_mounts
+from .versions import complain
+from .visible import visible, visible_json
 
 
 def main(words: list[str]) -> int:
@@ -58,10 +61,20 @@ async def _call(given: Any, arguments: dict[str, Json] | str, mounts: dict[str, 
     asks = given.effects is None and not given.json and takes_decisions(given.name)
     wish = Wish.HOLD if asks else given.effects or Wish.KEEP
     async with Holdfast.open(given.project, profile=given.profile, mounts=mounts, run=given.run) as holdfast:
-        outcome = await holdfast.take(ToolCall(f"cli-{uuid4()}", given.name, arguments, Caller(run=given.run), wish))
+
+        async def take(wish: Wish) -> Outcome:
+            return await holdfast.take(ToolCall(f"cli-{uuid4()}", given.name, arguments, Caller(run=given.run), wish))
+
+        outcome = await take(wish)
+        if asks and isinstance(outcome, Failed) and outcome.error.code == NotPermitted.code and await wants_live():
+            outcome = await take(Wish.KEEP)
         _show(outcome, as_json=given.json)
         if asks and outcome.answer.metadata is not None:
-            await decide(holdfast, outcome.answer.metadata)
+            try:
+                await decide(holdfast, outcome.answer.metadata)
+            except HoldfastError as error:
+                complain("holdfast call", error)
+                return Failed(outcome.answer, error)
         return outcome
 
 
@@ -106,6 +119,9 @@ def _show(outcome: Outcome, *, as_json: bool) -> None:
     text = outcome.answer.text
     if as_json:
         code = None if isinstance(outcome, Done) else outcome.error.code
-        text = json.dumps({"outcome": type(outcome).__name__.lower(), "code": code, "result": outcome.answer.body}, ensure_ascii=False)
+        text = visible_json({"outcome": type(outcome).__name__.lower(), "code": code, "result": outcome.answer.body})
+    elif sys.stdout.isatty():
+        # Whoever pipes it gets every byte; a terminal would obey what a command or a file says.
+        text = visible(text)
     # What was no text on the command line would be none here.
     sys.stdout.write(text.encode(errors="replace").decode().removesuffix("\n") + "\n")

@@ -4,7 +4,8 @@ import sys
 from typing import Any
 
 from .parser import Parser
-from .versions import add_file_arguments, asked, is_colourful, run, visible
+from .versions import add_file_arguments, asked, is_colourful, run
+from .visible import visible
 
 _COLOURS = (("---", "1"), ("+++", "1"), ("@@", "36"), ("+", "32"), ("-", "31"))
 

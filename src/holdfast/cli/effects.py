@@ -1,19 +1,45 @@
 """Asking the person at the terminal what becomes of a command's effects."""
 
+import asyncio
+import os
 import sys
-from collections.abc import Mapping
+import termios
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 from uuid import uuid4
 
 from holdfast.app import EVERYTHING, Holdfast, is_command
 from holdfast.vocabulary.call import Caller, ToolCall
+from holdfast.vocabulary.errors import Conflict, InvalidArguments
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Done
 
 from .diff import diff_line
-from .versions import visible
+from .versions import complain
+from .visible import visible_line
 
+_MAX_LISTED = 200
 _MAX_DIFFS = 20
+_MAX_DIFF_LINES = 200
+
+
+class _Left(Exception):
+    """The person has gone, and decides nothing."""
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What is to be kept: everything, or these paths; and whether that includes what can make git run programs."""
+
+    paths: Sequence[str] | None
+    git_settings: bool
+
+    @property
+    def arguments(self) -> dict[str, Json]:
+        """The same, for the tool."""
+        named: dict[str, Json] = {} if self.paths is None else {"paths": [*self.paths]}
+        return {**named, "git_settings": self.git_settings}
 
 
 def takes_decisions(tool: str) -> bool:
@@ -21,36 +47,100 @@ def takes_decisions(tool: str) -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and is_command(tool)
 
 
+async def wants_live() -> bool:
+    """Whether the person wants a command that runs without a sandbox."""
+    try:
+        answer = await _asked("There is no sandbox here: what the command does is real at once, anywhere. Run it? [y/N] ")
+    except _Left:
+        return False
+    return answer.startswith("y")
+
+
 async def decide(holdfast: Holdfast, metadata: Mapping[str, Json]) -> None:
-    """Show what a command did, ask, and do what the person says."""
+    """Show what a command did, ask, and do what the person says; who leaves has it held.
+
+    Raises:
+        HoldfastError: The effects are not there any more, or cannot be looked at.
+    """
     effects_id = metadata.get("effectsId")
     if metadata.get("effectsState") != "held" or not isinstance(effects_id, str):
         return
     told = await _called(holdfast, "effects", effects_id=effects_id)
     await _show(holdfast, effects_id, told)
-    paths: list[str] | None = None
-    answer = _answer()
-    if answer.startswith("c"):
-        paths = [one["path"] for one in told["effects"] if _asked(f"keep {visible(one['path'])}? [y/N] ").startswith("y")]
-        answer = "keep" if paths else "drop"
-    if answer.startswith("k"):
-        chosen: dict[str, Json] = {} if paths is None else {"paths": [*paths]}
-        kept = await _called(holdfast, "keep", effects_id=effects_id, effects_hash=told["effects_hash"], **chosen)
-        print(f"kept {kept['count']}" + "".join(f"\nnot kept: {visible(one['path'])} ({one['why']})" for one in kept["left_out"]))
-    elif answer.startswith("d"):
+    later = f"held; decide later by: holdfast call keep effects_id={effects_id}   or: holdfast call drop effects_id={effects_id}"
+    # What was typed before the effects were shown is no answer to them.
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    try:
+        while not await _is_decided(holdfast, effects_id, told):
+            pass
+    except _Left:
+        print(later)
+    except asyncio.CancelledError:
+        print(f"\n{later}")
+        raise
+
+
+async def _is_decided(holdfast: Holdfast, effects_id: str, told: dict[str, Any]) -> bool:
+    """Ask once, and do it; False when nothing came of the answer, so that there is still something to decide."""
+    answer = await _asked("keep, choose, drop or hold? ")
+    if answer.startswith("h"):
+        raise _Left
+    if answer.startswith("d"):
         await _called(holdfast, "drop", effects_id=effects_id)
         print("dropped")
-    else:
-        print(f"held; decide later by: holdfast call keep effects_id={effects_id}   or: holdfast call drop effects_id={effects_id}")
+        return True
+    if not answer.startswith(("k", "c")):
+        return False
+    chosen = await _chosen(told, is_all=answer.startswith("k"))
+    if chosen.paths is not None and not chosen.paths:
+        print("nothing is chosen")
+        return False
+    try:
+        kept = await _called(holdfast, "keep", effects_id=effects_id, effects_hash=told["effects_hash"], **chosen.arguments)
+    except (Conflict, InvalidArguments) as error:
+        complain("holdfast call", error)
+        # When somebody else has decided meanwhile, this says so.
+        await _called(holdfast, "effects", effects_id=effects_id)
+        return False
+    print(f"kept {kept['count']}" + "".join(f"\nnot kept: {visible_line(one['path'])} ({one['why']})" for one in kept["left_out"]))
+    return True
+
+
+async def _chosen(told: dict[str, Any], *, is_all: bool) -> _Chosen:
+    """What the person wants of the effects. A folder stands for what is in it, and is asked for once; so are the settings of git."""
+    of_git: list[str] = [one["path"] for one in told["left_out"] if one["git_settings"]]
+    paths: list[str] = []
+    for one in told["effects"][: 0 if is_all else None]:
+        path: str = one["path"]
+        if path in of_git or any(path.startswith(f"{above}/") for above in paths):
+            continue
+        within = " and what is in it" if one["type"] == "directory" else ""
+        if (await _asked(f"keep {visible_line(path)}{within} ({one['kind']})? [y/N] ")).startswith("y"):
+            paths.append(path)
+    git_settings = False
+    if of_git:
+        named = ", ".join(map(visible_line, of_git[:5])) + (f" and {len(of_git) - 5} more" if len(of_git) > 5 else "")
+        git_settings = (await _asked(f"These can make git run programs: {named}. Keep them too? [y/N] ")).startswith("y")
+    if git_settings:
+        paths += of_git
+    return _Chosen(None if is_all else paths, git_settings)
 
 
 async def _show(holdfast: Holdfast, effects_id: str, told: dict[str, Any]) -> None:
-    for number, one in enumerate(told["effects"]):
-        print(visible(f"{one['kind']:>8}  {one['text']}" + (f"  ({one['note']})" if one.get("note") else "")))
-        if number < _MAX_DIFFS and (one["added"] or one["removed"]):
+    effects, left_out = told["effects"], {one["path"] for one in told["left_out"]}
+    for number, one in enumerate(effects[:_MAX_LISTED]):
+        note = "protected" if one["path"] in left_out and one.get("protected") else one.get("note")
+        print(visible_line(f"{one['kind']:>8}  {one['text']}" + (f"  ({note})" if note else "")))
+        # What is protected and kept all the same belongs to a new repository, and is as git makes it.
+        is_usual = one.get("protected") and one["path"] not in left_out
+        if number < _MAX_DIFFS and (one["added"] or one["removed"]) and not is_usual:
             shown = await _called(holdfast, "effects", effects_id=effects_id, path=one["path"])
-            if shown["diff"]:
-                print("\n".join(diff_line(line) for line in shown["diff"].removesuffix("\n").split("\n")))
+            lines = (shown["diff"] or "").removesuffix("\n").split("\n")
+            print("\n".join(diff_line(line) for line in lines[:_MAX_DIFF_LINES]))
+            if len(lines) > _MAX_DIFF_LINES:
+                print(f"… and {len(lines) - _MAX_DIFF_LINES} more lines")
+    if len(effects) > _MAX_LISTED:
+        print(f"… and {len(effects) - _MAX_LISTED} more; all of them: holdfast call effects effects_id={effects_id}")
 
 
 async def _called(holdfast: Holdfast, name: str, **arguments: Json) -> dict[str, Any]:
@@ -60,16 +150,23 @@ async def _called(holdfast: Holdfast, name: str, **arguments: Json) -> dict[str,
     return cast("dict[str, dict[str, Any]]", outcome.answer.body)["result"]
 
 
-def _answer() -> str:
-    while True:
-        answer = _asked("keep, choose, drop or hold? ")
-        if answer[:1] in ("k", "c", "d", "h"):
-            return answer
+async def _asked(question: str) -> str:
+    """What the person types. The workspace stays ours while they think, so nothing here may wait for them but this.
 
-
-def _asked(question: str) -> str:
-    """What the person types; who leaves decides nothing."""
+    Raises:
+        _Left: They have ended the input.
+    """
+    print(question, end="", flush=True)
+    loop, terminal = asyncio.get_running_loop(), sys.stdin.fileno()
+    typed = asyncio.Event()
+    loop.add_reader(terminal, typed.set)
     try:
-        return input(question).strip().casefold()
-    except EOFError:
-        return "hold"
+        await typed.wait()
+    finally:
+        loop.remove_reader(terminal)
+    # A terminal gives one line, or nothing when its end was typed.
+    line = os.read(terminal, 4096)
+    if not line:
+        print()
+        raise _Left
+    return line.decode(errors="replace").strip().casefold()

@@ -8,7 +8,8 @@ from holdfast.config.settings import load_settings
 from holdfast.vocabulary.outcome import Done
 
 from .parser import Parser
-from .versions import add_file_arguments, asked, run, visible
+from .versions import add_file_arguments, asked, run
+from .visible import visible
 
 _HEADS = ("version", "when", "who", "what", "bytes")
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 from .parser import Parser
-from .versions import add_file_arguments, asked, run, visible
+from .versions import add_file_arguments, asked, run
+from .visible import visible
 
 
 def main(words: list[str]) -> int:

@@ -6,7 +6,8 @@ from holdfast.vocabulary.errors import NotFound
 from holdfast.vocabulary.outcome import Done
 
 from .parser import Parser
-from .versions import add_file_arguments, asked, run, visible
+from .versions import add_file_arguments, asked, run
+from .visible import visible
 
 
 def main(words: list[str]) -> int:

@@ -2,9 +2,7 @@
 
 import argparse
 import asyncio
-import json
 import os
-import re
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
@@ -18,8 +16,7 @@ from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Done, Outcome, Refused
 
 from .parser import Parser
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+from .visible import visible, visible_json
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class Asked:
         if self.as_json:
             code = None if isinstance(outcome, Done) else outcome.error.code
             told = {"outcome": type(outcome).__name__.lower(), "code": code, "result": outcome.answer.body}
-            print(json.dumps(told, ensure_ascii=False).encode(errors="replace").decode())
+            print(visible_json(told))
         elif isinstance(outcome, Done):
             show(cast("dict[str, dict[str, Any]]", outcome.answer.body)["result"])
         else:
@@ -104,12 +101,6 @@ def complain(command: str, error: HoldfastError, next_step: str = "") -> None:
     """Say on standard error what went wrong, and what to do."""
     told = f"{error.message}. {next_step}" if next_step else str(error)
     print(visible(f"{command}: {told}"), file=sys.stderr)
-
-
-def visible(text: str) -> str:
-    """Text that a terminal only shows: control characters are written out, as ^[ for an escape."""
-    plain = text.encode(errors="replace").decode()
-    return _CONTROL.sub(lambda found: f"^{chr(ord(found[0]) ^ 64)}" if ord(found[0]) < 128 else f"\\x{ord(found[0]):02x}", plain)
 
 
 def is_colourful() -> bool:

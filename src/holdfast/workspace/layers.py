@@ -12,6 +12,8 @@ from holdfast.vocabulary.errors import Conflict, NotFound
 
 from .changes import Changes
 from .keep import Kept, keep
+from .keep_choice import LeftOut, Permission, choose
+from .keep_source import Source
 from .mount import Mount
 from .records import Records
 from .trash import Trash
@@ -72,6 +74,11 @@ class LayerBook:
             may_write_git=may_write_git,
             may_write_protected=self.may_write_protected,
         )
+
+    async def left_out(self, effects: Effects, uppers: Mapping[str, int], *, may_write_git: bool) -> list[LeftOut]:
+        """What a keep of all these effects would leave out."""
+        permission = Permission(may_write_git, self.may_write_protected, Source(uppers, self.trash).is_plain_config)
+        return (await asyncio.to_thread(choose, effects.every, None, permission)).left_out
 
     async def drop(self, layer_id: str) -> None:
         """Record that nothing comes of it.
