@@ -219,10 +219,11 @@ def test_settings_of_git_are_asked_for_apart(terminal: Terminal, answer: str, is
 
 def test_a_new_repository_is_kept_without_more_questions(terminal: Terminal) -> None:
     with at_work(terminal, "command=git init -q .") as somebody:
-        somebody.answers(ASKED, "keep")
+        shown = somebody.answers(ASKED, "keep")
         code = somebody.ends()
 
     assert (code, (terminal.project / ".git/config").exists()) == (0, True)
+    assert "#!/bin/sh" not in shown
 
 
 @carries("PEOPLE-7")
