@@ -42,8 +42,9 @@ def lines(found: Found) -> list[tuple[str, int, str]]:
 )
 def way(request: pytest.FixtureRequest, mount: Mount) -> Confinement:
     """The test runs with each of the ways to keep ripgrep inside."""
-    mount.spawner.close()
-    mount.spawner = Spawner("project", mount.descriptor, ways=[request.param])
+    for spawner in (mount.spawner, mount.spawner_for_large):
+        spawner.close()
+    mount.spawner, mount.spawner_for_large = (Spawner("project", mount.descriptor, ways=[request.param]) for _ in range(2))
     return request.param
 
 

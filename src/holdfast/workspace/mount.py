@@ -9,7 +9,7 @@ from holdfast.vocabulary.errors import AccessDenied, NotDirectory, NotFound
 from .directories import Directories
 from .pool import Pool
 from .recent import Recent
-from .spawner import Spawner
+from .spawner import Confinement, Spawner
 from .survey import Surveys
 
 
@@ -34,6 +34,8 @@ class Mount:
         self.pool = pool or Pool(name)
         self.directories = Directories()
         self.spawner = Spawner(name, self.descriptor)
+        # Landlock is at hand at once, and bubblewrap costs nothing once it stands: so each has the trees that it is better for.
+        self.spawner_for_large = Spawner(f"{name}-large", self.descriptor, ways=(Confinement.BUBBLEWRAP, Confinement.LANDLOCK))
         self.surveys = Surveys()
         self.recent = Recent(self.descriptor)
 
@@ -51,6 +53,7 @@ class Mount:
     def close(self) -> None:
         """Give the threads back, and the descriptor when they are done with it: its number may be another folder's at once."""
         self.spawner.close()
+        self.spawner_for_large.close()
         self.pool.afterwards(self._let_go)
         if self._owns_pool:
             self.pool.close()

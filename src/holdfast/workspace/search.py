@@ -85,8 +85,9 @@ async def _listened(place: Place, query: Query, sight: Sight, *, stop_after: int
 
     hits = Hits(query, place_of, stop_after=stop_after)
     words = arguments(query, ordered=ordered, max_per_file=0 if ordered else stop_after + 1, size=size)
+    spawner = place.mount.spawner_for_large if size is Size.LARGE else place.mount.spawner
     with told(place):
-        await listen(place.mount.spawner.start_in(place.path, [*words, "./"]), hits)
+        await listen(spawner.start_in(place.path, [*words, "./"]), hits)
     return hits
 
 
