@@ -1,17 +1,21 @@
 """Limits for all processes of a command together, where the machine has control groups that we may write to.
 
-Each command gets a group of its own, beneath the one that the server is
-in (version 1), or beside it (version 2, where a group that has processes
-cannot have limited children). So no command leaves the limits that the
-server itself has.
+A command that lasts gets a group of its own, beneath the one that the
+server is in (version 1), or beside it (version 2, where a group that has
+processes cannot have limited children). So no command leaves the limits
+that the server itself has. To move a process makes the kernel wait for
+all processors, ten milliseconds and more, so that a command is taken in
+while it runs, and one that is quick never.
 """
 
 import os
+import secrets
 import signal
 import threading
 import time
+from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from .settings import CommandLimits
@@ -28,8 +32,8 @@ class Groups:
     folders: dict[str, Path]
     version: int
 
-    def make(self, name: str, limits: CommandLimits) -> "Group":
-        """A group for one command. What cannot be limited is left to the other guards."""
+    def make(self, name: str, limits: CommandLimits) -> dict[str, Path]:
+        """Folders for one command. What cannot be limited is left to the other guards."""
         made: dict[str, Path] = {}
         for controller, parent in self.folders.items():
             folder = parent / f"{_PREFIX}{os.getpid()}-{name}"
@@ -37,7 +41,7 @@ class Groups:
                 folder.mkdir(exist_ok=True)
                 _limit(folder, controller, self.version, limits)
                 made[controller] = folder
-        return Group(made, self.version, _doors(made))
+        return made
 
     def sweep(self) -> None:
         """Remove groups of servers that are no more. One that still has processes stays."""
@@ -48,19 +52,30 @@ class Groups:
                         folder.rmdir()
 
 
-@dataclass(frozen=True)
 class Group:
-    """The group of one command. Without folders it is no group, and limits nothing."""
+    """The group of one command, made when the first process is taken in. Without `groups` it limits nothing."""
 
-    folders: dict[str, Path] = field(default_factory=dict[str, Path])
-    version: int = 2
-    doors: tuple[int, ...] = ()
+    def __init__(self, groups: Groups | None, limits: CommandLimits) -> None:
+        self._groups = groups
+        self._limits = limits
+        self._taken: set[int] = set()
+        self.folders: dict[str, Path] = {}
+        self.version = groups.version if groups else 2
 
-    def take_in(self, pid: int) -> None:
-        """Put a process, and whatever it will start, into the group: by descriptors, since who starts commands may not see the folders."""
-        for door in self.doors:
-            with suppress(OSError):
-                os.write(door, str(pid).encode())
+    def lacks(self, pids: Collection[int]) -> set[int]:
+        """Which of the processes are still to be taken in."""
+        return set(pids) - self._taken if self._groups else set()
+
+    def take_in(self, pids: Collection[int]) -> None:
+        """Put processes, and whatever they will start, into the group. This may take long."""
+        if self._groups is None:
+            return
+        self.folders = self.folders or self._groups.make(secrets.token_hex(8), self._limits)
+        for folder in dict.fromkeys(self.folders.values()):
+            for pid in pids:
+                with suppress(OSError):
+                    (folder / "cgroup.procs").write_text(str(pid))
+        self._taken |= set(pids)
 
     @property
     def _memory(self) -> Path | None:
@@ -104,11 +119,6 @@ class Group:
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.005)
 
-    def close(self) -> None:
-        """Let nobody in any more."""
-        for door in self.doors:
-            os.close(door)
-
     def is_removed(self) -> bool:
         """Take the group away; False when it lingers, as it may for a moment after its last process."""
         for folder in dict.fromkeys(self.folders.values()):
@@ -126,14 +136,6 @@ class Group:
             if self.is_removed():
                 return
             time.sleep(0.005)
-
-
-def _doors(folders: dict[str, Path]) -> tuple[int, ...]:
-    opened: list[int] = []
-    for folder in dict.fromkeys(folders.values()):
-        with suppress(OSError):
-            opened.append(os.open(folder / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC))
-    return tuple(opened)
 
 
 def find_groups() -> Groups | None:

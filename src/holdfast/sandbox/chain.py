@@ -11,9 +11,7 @@ from .settings import CommandLimits
 NEEDED = {"bwrap": "bubblewrap", "unshare": "util-linux", "setpriv": "util-linux", "mount": "mount", "sh": "dash"}
 
 # Where the mounts of a layer are made. `volatile`: a layer is made durable when it is kept, and not by syncing the whole disk at its end.
-_LAYERED = """read go || exit 125
-exec </dev/null
-while [ "$1" != -- ]; do
+_LAYERED = """while [ "$1" != -- ]; do
   cd "$1" && mount -i -t overlay -o userxattr,volatile,lowerdir=lower,upperdir=upper,workdir=work overlay seen || exit 125
   shift
 done
@@ -67,7 +65,7 @@ def dropping(programs: Programs, hands: Hands) -> list[str]:
     return [programs.setpriv, "--reuid", str(hands.uid), "--regid", str(hands.gid), "--clear-groups", "--"]
 
 
-def limited(limits: CommandLimits, script: str, *, wait: bool = False) -> list[str]:
+def limited(limits: CommandLimits, script: str) -> list[str]:
     """The words that run a script under limits. What runs them is the first process, and leaves as the script does.
 
     It sets the limits inside the namespace, where the number of processes
@@ -83,5 +81,4 @@ def limited(limits: CommandLimits, script: str, *, wait: bool = False) -> list[s
         f"ulimit -t {limits.cpu_seconds}",
         f"ulimit -u {limits.processes} || ulimit -p {limits.processes}",
     )
-    lines = ["read go || exit 125", "exec </dev/null"] if wait else []
-    return ["/bin/sh", "-c", "\n".join([*lines, *settings, '(exec sh -c "$1" 2>&1)', "exit $?"]), "sh", script]
+    return ["/bin/sh", "-c", "\n".join([*settings, '(exec sh -c "$1" 2>&1)', "exit $?"]), "sh", script]

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import secrets
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cache
@@ -84,7 +83,7 @@ class Confined:
                 output=command.output,
                 limits=limits,
                 written=[(layer.folder, limits.layer_bytes), (self._settings.home, limits.home_bytes)],
-                group=ground.groups.make(secrets.token_hex(8), limits) if ground.groups else Group(),
+                group=Group(ground.groups, limits),
                 clean=None,
                 grace_seconds=self._settings.grace_seconds,
                 tier=Tier.LAYERED,

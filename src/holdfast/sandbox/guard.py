@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,7 +36,14 @@ class Guard:
         while True:
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LAST_SECONDS)
-            if self._memory() > self._limits.memory_bytes or self._takes_the_last(*_machine_memory()) or self._group.ran_out_of_memory():
+            processes = tree(self._process.first() or self._process.pid)
+            if new := self._group.lacks(processes):
+                await asyncio.to_thread(self._group.take_in, new)
+            if (
+                self._memory(processes) > self._limits.memory_bytes
+                or self._takes_the_last(*_machine_memory())
+                or self._group.ran_out_of_memory()
+            ):
                 return "memory"
             for path, most in self._written:
                 if _room(path) < self._limits.free_disk_bytes:
@@ -54,10 +61,9 @@ class Guard:
         self._left_at_first = self._left_at_first or left
         return left < least and self._left_at_first - left > least
 
-    def _memory(self) -> int:
-        first = self._process.first() or self._process.pid
+    def _memory(self, processes: Iterable[int]) -> int:
         total = 0
-        for pid in tree(first):
+        for pid in processes:
             with suppress(OSError, IndexError, ValueError), open(f"/proc/{pid}/statm") as file:
                 fields = file.read().split()
                 # What is mapped from files and shared is there once, however many have it.

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from . import kernel
-from .cgroup import Group
 
 # Nothing that starts a command looks in here, and no program or workspace lives in it.
 PLACE = "/sys"
@@ -26,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Start:
-    """A program to be started: it reads a line before it does anything, and has the descriptors `keep` open."""
+    """A program to be started, with the descriptors `keep` open."""
 
     words: Sequence[str]
     stdout: int
@@ -34,7 +33,6 @@ class Start:
     keep: Sequence[int]
     env: Mapping[str, str]
     cwd: str
-    group: Group
 
 
 class Hub:
@@ -58,8 +56,20 @@ class Hub:
         self.do(lambda: kernel.detach(path))
 
     def start(self, start: "Start") -> Future["subprocess.Popen[bytes]"]:
-        """Start a program in a session of its own, put it into its group, and only then let it go on."""
-        return self.do(lambda: _started(start))
+        """Start a program in a session of its own."""
+        # No `user`, `group` or `preexec_fn`: with any of these Python forks, which takes 25 ms in a large process.
+        return self.do(
+            lambda: subprocess.Popen(
+                start.words,
+                stdin=subprocess.DEVNULL,
+                stdout=start.stdout,
+                stderr=start.stderr,
+                pass_fds=start.keep,
+                env=dict(start.env),
+                cwd=start.cwd,
+                start_new_session=True,
+            )
+        )
 
     def do(self, work: Callable[[], T]) -> Future[T]:
         """Have the thread do something."""
@@ -86,26 +96,3 @@ def _show(mount: int, name: str) -> str:
     finally:
         os.close(mount)
     return path
-
-
-def _started(start: Start) -> "subprocess.Popen[bytes]":
-    stdin, go = os.pipe()
-    try:
-        # No `user`, `group` or `preexec_fn`: with any of these Python forks, which takes 25 ms in a large process.
-        process = subprocess.Popen(
-            start.words,
-            stdin=stdin,
-            stdout=start.stdout,
-            stderr=start.stderr,
-            pass_fds=start.keep,
-            env=dict(start.env),
-            cwd=start.cwd,
-            start_new_session=True,
-        )
-        start.group.take_in(process.pid)
-        with suppress(BrokenPipeError):
-            os.write(go, b"go\n")
-        return process
-    finally:
-        os.close(stdin)
-        os.close(go)

@@ -103,7 +103,6 @@ async def _run(hub: Hub, job: Job, show: Callable[[bytes], None], stop: "asyncio
 
 
 def _remove(group: Group) -> None:
-    group.close()
     if not group.is_removed():
         asyncio.get_running_loop().run_in_executor(None, group.remove_patiently)
 
@@ -118,7 +117,7 @@ def _created(undo: ExitStack, path: Path) -> int:
 async def _start(hub: Hub, job: Job, show: Callable[[bytes], None], files: tuple[int, int | None]) -> tuple[Process, Output]:
     complaints, file = files
     pipe, into = os.pipe()
-    start = Start(job.words, into, complaints, [*job.keep, *([job.status[1]] if job.status else [])], job.env, job.cwd, job.group)
+    start = Start(job.words, into, complaints, [*job.keep, *([job.status[1]] if job.status else [])], job.env, job.cwd)
     try:
         popen = await asyncio.wrap_future(hub.start(start))
     except BaseException:

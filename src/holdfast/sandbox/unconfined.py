@@ -38,12 +38,11 @@ def job(command: Command, mounts: Sequence[SandboxMount], settings: SandboxSetti
     environment = environment_for(
         settings, os.environ, path=os.environ.get("PATH", ""), additions={**command.environment, _MARK: mark}, home=str(settings.home)
     )
-    groups = find_groups()
-    group = groups.make(mark[:16], settings.limits) if groups else Group()
+    group = Group(find_groups(), settings.limits)
     # The words come after setpriv, so that nothing that the environment says has effect before root is dropped.
     inner = ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in environment.items())]
     return Job(
-        words=[*chain.dropping(chain.find_programs(), hands), *inner, *chain.limited(settings.limits, command.script, wait=True)],
+        words=[*chain.dropping(chain.find_programs(), hands), *inner, *chain.limited(settings.limits, command.script)],
         env=chain.CLEAN,
         cwd=cwd,
         keep=(),
