@@ -1,0 +1,131 @@
+"""Anthropic's models, over a connection that its SDK makes.
+
+The SDK is handed a ready body: from typed parameters it would walk through
+the whole conversation at every turn.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, cast
+
+from holdfast.providers import faults, prices
+from holdfast.providers.addresses import checked, is_here, shown
+from holdfast.providers.lazily import Lazily
+from holdfast.providers.lines import Events
+from holdfast.providers.protocol import Model, Request
+from holdfast.providers.relay import relayed
+from holdfast.providers.retry import retried
+from holdfast.providers.settings import ProviderSettings
+from holdfast.vocabulary.chunks import Chunk, Fault
+from holdfast.vocabulary.errors import ProviderError
+
+from .request import RequestWriter
+from .stream import StreamReader
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import AsyncAnthropic
+
+URL = "https://api.anthropic.com"
+DEFAULT_MODEL = "claude-sonnet-5-5"
+
+
+class Anthropic:
+    """Anthropic, or something that speaks like it at another address."""
+
+    name = "anthropic"
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        self._settings = settings
+        self._url = checked(settings.anthropic_base_url or URL, "ANTHROPIC_BASE_URL")
+        self._client = Lazily(self._make)
+        self._writer = RequestWriter()
+
+    async def models(self) -> list[Model]:
+        """What it says it has; the default alone, not reachable, when it says nothing."""
+        client = await self._client.get()
+        from anthropic import AnthropicError
+
+        try:
+            async with asyncio.timeout(self._settings.patience.look_seconds):
+                page = await client.models.list(limit=1000)
+        except (TimeoutError, AnthropicError):
+            return [Model(self.name, DEFAULT_MODEL, await prices.window(self.name, DEFAULT_MODEL), reachable=False)]
+        return [await self.model(each.id) for each in page.data]
+
+    async def model(self, id: str) -> Model:
+        """What the table knows of it; all of them take tools."""
+        return Model(self.name, id, await prices.window(self.name, id))
+
+    def stream(self, request: Request) -> AsyncGenerator[Chunk]:
+        """The answer, as it comes."""
+        body, names = self._writer.write(request)
+
+        async def attempt(_number: int) -> AsyncGenerator[Chunk]:
+            reader = StreamReader(names, request.model, self._settings.secrets)
+            try:
+                response = await self._post(body)
+            except ProviderError as error:
+                yield Fault(error)
+                return
+            try:
+                said, content_type = response.aiter_bytes(), response.headers.get("content-type", "")
+                patience = self._settings.patience
+                answer = relayed(said, Events(), reader, patience=patience, broken=_broken(), content_type=content_type)
+                async with aclosing(answer):
+                    async for chunk in answer:
+                        yield chunk
+            finally:
+                await response.aclose()
+
+        return retried(attempt, self._settings.retries)
+
+    async def close(self) -> None:
+        """Let go of its connections."""
+        if self._client.made is not None:
+            await self._client.made.close()
+
+    async def _post(self, body: bytes) -> "httpx2.Response":
+        client = await self._client.get()
+        import anthropic
+        import httpx2
+
+        patience, secrets = self._settings.patience, self._settings.secrets
+        try:
+            async with asyncio.timeout(patience.first_seconds):
+                # Without a class to cast to, and with `stream`, the SDK gives the response itself, unread.
+                answer: Any = await client.post(
+                    "/v1/messages", cast_to=httpx2.Response, content=body, stream=True, stream_cls=cast("Any", anthropic.AsyncStream)
+                )
+                return answer
+        except TimeoutError:
+            raise faults.timed_out(self.name, patience.first_seconds, before="an answer") from None
+        except anthropic.APIStatusError as error:
+            response = error.response
+            raise faults.by_status(self.name, error.status_code, response.content, headers=response.headers, secrets=secrets) from None
+        except anthropic.APITimeoutError:
+            raise faults.unreachable(self.name, shown(self._url), "timed out") from None
+        except anthropic.APIConnectionError:
+            raise faults.unreachable(self.name, shown(self._url)) from None
+
+    def _make(self) -> "AsyncAnthropic":
+        import anthropic
+        import httpx2
+
+        timeout = httpx2.Timeout(None, connect=self._settings.patience.connect_seconds)
+        here = is_here(self._url)
+        return anthropic.AsyncAnthropic(
+            api_key=self._settings.anthropic_api_key or "none",
+            base_url=self._url,
+            max_retries=0,
+            timeout=timeout,
+            open_telemetry=False,
+            http_client=anthropic.DefaultAsyncHttpxClient(timeout=timeout, trust_env=False) if here else None,
+        )
+
+
+def _broken() -> tuple[type[Exception], ...]:
+    import httpx2
+
+    return (httpx2.HTTPError, httpx2.StreamError)

@@ -1,0 +1,147 @@
+"""Chat completions over a connection that OpenAI's SDK makes.
+
+The SDK is handed a ready body: from typed parameters it would walk through
+the whole conversation at every turn.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from holdfast.providers import faults
+from holdfast.providers.addresses import is_here, shown
+from holdfast.providers.lazily import Lazily
+from holdfast.providers.lines import Events
+from holdfast.providers.protocol import Request
+from holdfast.providers.relay import relayed
+from holdfast.providers.retry import retried
+from holdfast.providers.settings import ProviderSettings
+from holdfast.vocabulary.chunks import Chunk, Fault
+from holdfast.vocabulary.errors import ProviderError
+from holdfast.vocabulary.json import Json
+
+from .request import RequestWriter
+from .stream import StreamReader
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import AsyncOpenAI
+
+
+@dataclass(frozen=True)
+class Server:
+    """Who is spoken to, where, and with which key. `headers` go with everything."""
+
+    provider: str
+    url: str
+    key: str = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+
+class Completions:
+    """One server that speaks chat completions."""
+
+    def __init__(self, server: Server, settings: ProviderSettings) -> None:
+        self._server = server
+        self._settings = settings
+        self._client = Lazily(self._make)
+        self._writer = RequestWriter()
+
+    async def listed(self) -> list[dict[str, Any]] | None:
+        """The models as the server tells of them; None when it does not."""
+        client = await self._client.get()
+        import httpx2
+        from openai import OpenAIError
+
+        try:
+            async with asyncio.timeout(self._settings.patience.look_seconds):
+                response = await client.get("/models", cast_to=httpx2.Response)
+                said: Any = response.json()
+        except (TimeoutError, OpenAIError, httpx2.HTTPError, ValueError):
+            return None
+        rows = said.get("data") if isinstance(said, dict) else said  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        every = cast("list[Any]", rows) if isinstance(rows, list) else []
+        return [row for row in every if isinstance(row, dict) and isinstance(cast("dict[str, Any]", row).get("id"), str)]
+
+    def stream(self, request: Request, more: Mapping[str, Json], headers: Mapping[str, str]) -> AsyncGenerator[Chunk]:
+        """The answer, as it comes; `headers` go with this request alone."""
+        body, names = self._writer.write(request, more)
+
+        async def attempt(_number: int) -> AsyncGenerator[Chunk]:
+            reader = StreamReader(self._server.provider, names, request.model, self._secrets)
+            try:
+                response = await self._post(body, headers)
+            except ProviderError as error:
+                yield Fault(error)
+                return
+            try:
+                said, content_type = response.aiter_bytes(), response.headers.get("content-type", "")
+                patience = self._settings.patience
+                answer = relayed(said, Events(), reader, patience=patience, broken=_broken(), content_type=content_type)
+                async with aclosing(answer):
+                    async for chunk in answer:
+                        yield chunk
+            finally:
+                await response.aclose()
+
+        return retried(attempt, self._settings.retries)
+
+    async def close(self) -> None:
+        """Let go of its connections."""
+        if self._client.made is not None:
+            await self._client.made.close()
+
+    @property
+    def _secrets(self) -> tuple[str, ...]:
+        return self._settings.secrets
+
+    async def _post(self, body: bytes, headers: Mapping[str, str]) -> "httpx2.Response":
+        client = await self._client.get()
+        import httpx2
+        import openai
+
+        provider, patience = self._server.provider, self._settings.patience
+        try:
+            async with asyncio.timeout(patience.first_seconds):
+                # With `stream` and this class to cast to, the SDK gives the response itself, unread.
+                answer: Any = await client.post(
+                    "/chat/completions",
+                    cast_to=httpx2.Response,
+                    content=body,
+                    options={"headers": headers},
+                    stream=True,
+                    stream_cls=cast("Any", openai.AsyncStream),
+                )
+                return answer
+        except TimeoutError:
+            raise faults.timed_out(provider, patience.first_seconds, before="an answer") from None
+        except openai.APIStatusError as error:
+            said = error.response
+            raise faults.by_status(provider, error.status_code, said.content, headers=said.headers, secrets=self._secrets) from None
+        except openai.APITimeoutError:
+            raise faults.unreachable(provider, shown(self._server.url), "timed out") from None
+        except openai.APIConnectionError:
+            raise faults.unreachable(provider, shown(self._server.url)) from None
+
+    def _make(self) -> "AsyncOpenAI":
+        import httpx2
+        import openai
+
+        timeout = httpx2.Timeout(None, connect=self._settings.patience.connect_seconds)
+        here = is_here(self._server.url)
+        return openai.AsyncOpenAI(
+            api_key=self._server.key,
+            base_url=self._server.url,
+            max_retries=0,
+            timeout=timeout,
+            default_headers=dict(self._server.headers),
+            http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, trust_env=False) if here else None,
+        )
+
+
+def _broken() -> tuple[type[Exception], ...]:
+    import httpx2
+
+    return (httpx2.HTTPError, httpx2.StreamError)

@@ -1,0 +1,1 @@
+"""GitHub Copilot: chat completions with headers of its own."""

@@ -1,0 +1,1 @@
+"""Ollama: models on one's own machine, by its SDK."""

@@ -1,0 +1,1 @@
+"""OpenAI, or any server that speaks like it."""
