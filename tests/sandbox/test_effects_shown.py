@@ -83,13 +83,19 @@ def test_a_repository_is_one_line_but_for_its_config_and_hooks(tmp_path: Path, r
 
 
 def test_an_ignored_folder_is_one_line(tmp_path: Path, root: Path) -> None:
-    (root / ".gitignore").write_text("out\nold\n")
+    (root / ".gitignore").write_text("out\nold\n__pycache__\n")
     (root / "out").mkdir()
     (root / "out/1").touch()
     (root / "old").mkdir()
-    layer = run_in_layer(tmp_path, root, "touch out/2 out/3; rm out/1; rm -r old")
+    (root / "src").mkdir()
+    layer = run_in_layer(tmp_path, root, "touch out/2 out/3; rm out/1; rm -r old; mkdir src/__pycache__; touch src/__pycache__/a.pyc")
 
     lines = _shown(layer, root)
 
-    assert {path: line.text for path, line in lines.items()} == {"out": "out: 2 added, 1 deleted", "old": "old: 1 deleted"}
+    assert {path: line.text for path, line in lines.items()} == {
+        "out": "out: 2 added, 1 deleted",
+        "old": "old",
+        "src/__pycache__": "src/__pycache__: 2 added",
+    }
+    assert lines["old"].note == "with everything in it"
     assert (lines["out"].count, lines["out"].is_ignored) == (3, True)

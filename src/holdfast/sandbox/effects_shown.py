@@ -75,7 +75,7 @@ def _lines(by_mount: Mapping[str, tuple[Tree, Tree]], effects: Effects, counted:
         group.effects.append(effect)
     for each in order:
         if isinstance(each, _Group):
-            yield each.shown()
+            yield each.shown() if each.is_repository or len(each.effects) > 1 else _one(each.effects[0], None)
             continue
         told = _difference(*by_mount[each.mount], each, MAX_DIFF_BYTES) if counted > 0 and each.mount in by_mount else None
         counted -= told is not None
@@ -107,19 +107,23 @@ class _Group:
     top: str
     effects: list[Effect] = field(default_factory=list[Effect])
 
+    @property
+    def is_repository(self) -> bool:
+        return posixpath.basename(self.top) == ".git"
+
     def shown(self) -> Shown:
         first = self.effects[0]
-        is_repository = posixpath.basename(self.top) == ".git"
-        kind = first.kind if first.path == self.top else EffectKind.CHANGED
+        # Of an ignored folder only what is in it is known: all of that lies at or below this.
+        top = self.top if self.is_repository else posixpath.commonpath([one.path for one in self.effects])
         return Shown(
             first.mount,
-            self.top,
-            kind,
+            top,
+            first.kind if first.path == top else EffectKind.CHANGED,
             EntryType.DIRECTORY,
-            self._repository() if is_repository else self._counts(),
+            self._repository() if self.is_repository else self._counts(top),
             count=len(self.effects),
             is_ignored=first.is_ignored,
-            note="" if is_repository else "ignored by git",
+            note="" if self.is_repository else "ignored by git",
         )
 
     def _repository(self) -> str:
@@ -128,9 +132,9 @@ class _Group:
         named = ", ".join(refs[:_REFS_NAMED]) + (f" and {len(refs) - _REFS_NAMED} more" if len(refs) > _REFS_NAMED else "")
         return f"repository: {objects} objects, refs: {named or 'none'}"
 
-    def _counts(self) -> str:
+    def _counts(self, top: str) -> str:
         counts = {kind: sum(one.kind is kind for one in self.effects) for kind in EffectKind}
-        return f"{self.top}: " + ", ".join(f"{count} {kind.value}" for kind, count in counts.items() if count)
+        return f"{top}: " + ", ".join(f"{count} {kind.value}" for kind, count in counts.items() if count)
 
 
 def _repository(effect: Effect) -> str:
@@ -146,7 +150,7 @@ def _repository(effect: Effect) -> str:
 
 
 def _ignored_folder(effect: Effect) -> str:
-    """The folder in which an ignored effect is told; the first of its path, for that is what people ignore."""
+    """What ignored effects that are told together have in common: the first name of their paths."""
     return "" if effect.note and not effect.is_whole else effect.path.split("/")[0] if "/" in effect.path or effect.is_whole else ""
 
 
