@@ -373,6 +373,7 @@ OURS = [
         "PEOPLE-5": "A path is taken as it is typed, from the current folder or absolute, in the project that it is in.",
         "PEOPLE-6": "They leave with the codes of call, print JSON with --json, and pass the call on to a running server.",
         "PEOPLE-7": "Control characters in names and contents are shown at a terminal and never obeyed.",
+        "PEOPLE-8": "holdfast undo takes back what a call did to files, the last or a named one; what changed since is named and stays.",
     }),
 ]  # fmt: skip
 

@@ -12,6 +12,7 @@ COMMANDS = {
     "diff": "show what changed between two versions of a file",
     "restore": "bring an old version of a file back",
     "undelete": "bring a deleted file back, or list what can be",
+    "undo": "take back all that a call did to files",
     "workspace": "make workspaces, and let people in",
     "user": "add people who may sign in",
     "token": "make a bearer token for a user",

@@ -106,11 +106,11 @@ async def of_call(database: Database, workspace_id: str, call_id: str) -> list[L
     return sorted({row[0]: _layer(row) for row in rows}.values(), key=_age)
 
 
-async def undone(database: Database, workspace_id: str, session_id: str) -> list[LayerRow]:
-    """The undos of a session."""
+async def undone(database: Database, workspace_id: str, session_id: str | None) -> list[LayerRow]:
+    """The undos of a session, or of all."""
     rows = await database.scan(
-        f"{_LAYER} WHERE workspace_id = :workspace_id AND state IN ('committed', 'settled') AND session_id = :session_id AND undoes <> ''",
-        {"workspace_id": workspace_id, "session_id": session_id},
+        f"{_LAYER} WHERE workspace_id = :workspace_id AND state IN ('committed', 'settled') AND {_of(session_id)} AND undoes <> ''",
+        {"workspace_id": workspace_id, "session_id": session_id or ""},
     )
     return [_layer(row) for row in rows]
 
@@ -188,16 +188,21 @@ async def commit(
     return await database.write(work)
 
 
-async def last_calls(database: Database, workspace_id: str, session_id: str, *, limit: int = 200) -> list[str]:
-    """The calls of a session that changed files, the latest first."""
-    values = {"workspace_id": workspace_id, "session_id": session_id, "limit": limit}
+def _of(session_id: str | None) -> str:
+    """The condition for rows of a session; for those of all, one that is always true and takes the same values."""
+    return "session_id = :session_id" if session_id is not None else "session_id >= :session_id"
+
+
+async def last_calls(database: Database, workspace_id: str, session_id: str | None, *, limit: int = 200) -> list[str]:
+    """The calls of a session, or of all, that changed files, the latest first."""
+    values = {"workspace_id": workspace_id, "session_id": session_id or "", "limit": limit}
     by_versions = await database.scan(
-        "SELECT call_id, max(created_at) FROM versions WHERE workspace_id = :workspace_id AND session_id = :session_id AND call_id <> ''"
+        f"SELECT call_id, max(created_at) FROM versions WHERE workspace_id = :workspace_id AND {_of(session_id)} AND call_id <> ''"
         " AND state <> 'aborted' AND kind NOT IN ('baseline', 'external') GROUP BY call_id ORDER BY max(created_at) DESC LIMIT :limit",
         values,
     )
     by_layers = await database.scan(
-        "SELECT kept_by, updated_at FROM layers WHERE workspace_id = :workspace_id AND session_id = :session_id AND kept_by <> ''"
+        f"SELECT kept_by, updated_at FROM layers WHERE workspace_id = :workspace_id AND {_of(session_id)} AND kept_by <> ''"
         " AND state IN ('committed', 'settled') ORDER BY updated_at DESC LIMIT :limit",
         values,
     )

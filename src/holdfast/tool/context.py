@@ -113,7 +113,8 @@ class Surroundings:
         files = Files(Sight(unseen, permitted), changes, self.records, mounts, untouchable)
         shell = None
         if self.commands is not None and self.records is not None:
-            book = LayerBook(self.records, changes, self.commands.mounts, self.commands.trash, may_write_protected=untouchable is None)
+            shared = self.commands
+            book = LayerBook(self.records, changes, shared.mounts, shared.trash, mounts, may_write_protected=untouchable is None)
             drops, hides = mode is Mode.PLAN, not profile.reads_protected
             shell = Shell(self.commands, book, call, show, mounts["state"], drops=drops, hides=hides)
         return Context(files, profile, call, person, show, self.search, shell, *seconds)

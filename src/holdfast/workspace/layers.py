@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from holdfast.store import layers
 from holdfast.store.layers import NewLayer
@@ -17,6 +17,7 @@ from .keep_source import Source
 from .mount import Mount
 from .records import Records
 from .trash import Trash
+from .undo import Undone, last_call, undo
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,17 @@ class Undecided:
 
 @dataclass(frozen=True)
 class LayerBook:
-    """The records of a workspace's layers, for changes made on behalf of one call."""
+    """The records of a workspace's layers, for changes made on behalf of one call.
+
+    `mounts` are those that commands see, `every` those that any tool
+    can have changed.
+    """
 
     records: Records
     changes: Changes
     mounts: Mapping[str, Mount]
     trash: Trash
+    every: Mapping[str, Mount] = field(default_factory=dict[str, Mount])
     may_write_protected: bool = False
 
     async def begin(self, layer_id: str, started: Mapping[str, int], call: ToolCall) -> None:
@@ -88,6 +94,15 @@ class LayerBook:
             Conflict: It has been decided already.
         """
         await layers.move(self.records.database, self.records.lease, layer_id, to=layers.DROPPED, only_from=layers.OPEN)
+
+    async def undo(self, call_id: str | None, *, session_id: str | None, force: bool) -> Undone:
+        """Take back what a call did to files; without one, the last that did something, of a session or of all.
+
+        Raises:
+            NotFound: There is nothing to take back.
+        """
+        chosen = call_id or await last_call(self.records, session_id)
+        return await undo(self.records, self.changes, self.every or self.mounts, chosen, trash=self.trash, force=force)
 
     async def undecided(self, layer_id: str) -> Undecided:
         """The effects that are pending under that id.

@@ -43,8 +43,8 @@ class Undone:
     left_out: tuple[LeftOut, ...] = ()
 
 
-async def last_call(records: Records, session_id: str) -> str:
-    """The latest call of a session that changed files and has not been taken back; undos are not meant.
+async def last_call(records: Records, session_id: str | None) -> str:
+    """The latest call of a session, or of all, that changed files and has not been taken back; undos are not meant.
 
     Raises:
         NotFound: There is none.

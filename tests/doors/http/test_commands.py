@@ -183,6 +183,26 @@ async def test_without_the_scope_for_dangerous_tools_nothing_runs_and_nothing_is
     assert allowed.post(server.tools, json={"tool": "drop", "args": {"effects_id": effects_id}}).status_code == 200
 
 
+@carries("PEOPLE-8")
+async def test_a_call_is_taken_back_by_those_who_may_and_what_stands_against_it_is_a_status(either: Served) -> None:
+    name = f"{uuid4()}.txt"
+    run(either, f"echo new > {name}")
+    call_id = either.call("history", path=f"/{name}").json()["result"]["versions"][0]["call_id"]
+    careful = either.client(either.token(await either.user(f"{uuid4()}@example.org"), scopes=[]))
+    (either.project / name).write_text("mine\n")
+
+    refused = careful.post(either.tools, json={"tool": "undo", "args": {"call_id": call_id}})
+    conflict, missing = either.call("undo", call_id=call_id), either.call("undo", call_id="nobody's")
+    unfit = either.call("undo", call_id=7)
+    stays = (either.project / name).read_text()
+    done = either.call("undo", call_id=call_id, force=True)
+
+    assert [each.status_code for each in (refused, conflict, missing, unfit, done)] == [403, 409, 404, 400, 200]
+    assert (f"/{name}" in conflict.json()["error"], stays) == (True, "mine\n")
+    assert [one["path"] for one in done.json()["result"]["restored"]] == [f"/{name}"]
+    assert not (either.project / name).exists()
+
+
 @carries("BASH-8", "BASH-13")
 def test_a_client_that_hangs_up_ends_the_command_and_nothing_is_kept(server: Served, name: str) -> None:
     mark = f"300.{uuid4().int}"
