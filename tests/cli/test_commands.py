@@ -1,6 +1,7 @@
 """holdfast call bash: what becomes of a command's effects, for scripts and for somebody at a terminal"""
 
 import json
+import re
 import time
 from contextlib import AbstractContextManager
 
@@ -278,3 +279,16 @@ def _until_running(terminal: Terminal) -> None:
     while not list((terminal.home / "layers").glob("*/*/project/upper/made.txt")):
         assert time.monotonic() < deadline, "the command made no file"
         time.sleep(0.02)
+
+
+def test_variables_that_are_named_are_passed_on_and_with_inherit_all_that_look_harmless(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("ONE", "planted-1"), ("TWO", "planted-2"), ("MY_TOKEN", "planted-3")):
+        monkeypatch.setenv(name, value)
+    said: list[str] = []
+    for setting in ("ONE", "MY_TOKEN, inherit", ""):
+        monkeypatch.setenv("HOLDFAST_COMMAND_ENV", setting)
+        said.append("".join(re.findall(r"planted-(\d)", terminal.run("call", "bash", "command=env | sort").out)))
+
+    assert said == ["1", "312", ""]

@@ -76,13 +76,13 @@ def sandbox_settings(settings: Settings, workspace_id: str) -> SandboxSettings:
         free_disk_bytes=settings["command_free_disk_mib"] * MIB,
         layer_bytes=settings["command_layer_mib"] * MIB,
     )
-    passed_on = tuple(name.strip() for name in settings["command_env"].split(",") if name.strip() and name.strip() != "inherit")
+    named = [name.strip() for name in settings["command_env"].split(",")]
     return SandboxSettings(
         layers=settings.home / "layers" / workspace_id,
         home=settings.home / "command-homes" / workspace_id,
         holdfast_home=settings.home,
         limits=limits,
-        env=passed_on,
-        env_inherit="inherit" in settings["command_env"].split(","),
+        env=tuple(name for name in named if name not in ("", "inherit")),
+        env_inherit="inherit" in named,
         unconfined=settings["unconfined_commands"] == UNDERSTOOD,
     )
