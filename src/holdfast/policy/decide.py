@@ -4,11 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.vocabulary.access import FileAccess, MountMode, Want
-from holdfast.vocabulary.decision import Allow, Decision, Deny
+from holdfast.vocabulary.decision import Allow, Ask, Decision, Deny
 from holdfast.vocabulary.errors import Forbidden, HoldfastError, NotPermitted, Outside, Protected, ReadOnly
 from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.vocabulary.scope import Permission, Scope
+from holdfast.vocabulary.trust import Trust, When
+
+from .trust import AskAboutEffects, AskBefore, NoQuestion, ToolFacts, question
 
 # Records of what was done are not for those whose doings they record.
 UNWRITABLE = (("state", "logs"), ("state", "outputs"))
@@ -23,9 +26,18 @@ class Rules:
 
 
 @dataclass(frozen=True)
+class Asking:
+    """Somebody can be asked about a call: what matters of it, and what the session and its profile say."""
+
+    facts: ToolFacts
+    trust: Trust
+    when: When
+
+
+@dataclass(frozen=True)
 class Circumstances:
     """What else matters: whether the toolset may read what is protected, the session's mode, whether it is a plan that is written,
-    whether the tool is dangerous, and whether the caller may use such tools.
+    whether the tool is dangerous, and whether the caller may use such tools. Without `asking` nobody is asked, and what may run runs.
     """
 
     reads_protected: bool = False
@@ -33,10 +45,11 @@ class Circumstances:
     writes_plan: bool = False
     is_dangerous: bool = False
     may_endanger: bool = True
+    asking: Asking | None = None
 
 
 def decide(tool: str, accesses: Sequence[FileAccess], scope: Scope | None, rules: Rules, circumstances: Circumstances) -> Decision:
-    """Allow or deny a call, with the reason."""
+    """Allow a call, deny it, or have a person asked, with the reason. Only what may run is asked for."""
     permission = Permission() if scope is None else scope.permission(tool)
     if permission is None:
         return Deny(NotPermitted(f"this profile does not permit {tool}", hint="Use one of the tools that you were given.", tool=tool))
@@ -47,7 +60,7 @@ def decide(tool: str, accesses: Sequence[FileAccess], scope: Scope | None, rules
         error = _objection(access, permission, rules, circumstances)
         if error is not None:
             return Deny(error)
-    return Allow(permission.timeout_seconds)
+    return _asked(circumstances.asking, permission.timeout_seconds)
 
 
 def objection_to_item(
@@ -62,6 +75,18 @@ def permitted_files(tool: str, scope: Scope | None) -> Callable[[str], bool] | N
     """Which files a call of this tool may look into on its own, where the scope says it by globs."""
     permission = scope.permission(tool) if scope is not None else None
     return (lambda path: _is_permitted(path, permission.paths)) if permission is not None and permission.paths else None
+
+
+def _asked(asking: Asking | None, seconds: float | None) -> Allow | Ask:
+    if asking is None:
+        return Allow(seconds)
+    match question(asking.facts, asking.trust, asking.when):
+        case NoQuestion():
+            return Allow(seconds)
+        case AskBefore(reason, with_diff):
+            return Ask(reason, seconds, with_diff)
+        case AskAboutEffects(reason):
+            return Allow(seconds, about_effects=reason)
 
 
 def _objection(access: FileAccess, permission: Permission, rules: Rules, circumstances: Circumstances) -> HoldfastError | None:

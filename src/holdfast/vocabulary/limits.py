@@ -31,7 +31,14 @@ class SimpleLimits:
 
 @dataclass(frozen=True)
 class Limits:
-    """All limits of one profile. `tool_seconds` is what a call may take, `command_seconds` the most that one may ask for a command."""
+    """All limits of one profile.
+
+    `tool_seconds` is what a call may take, `command_seconds` the most
+    that one may ask for a command. `turns` is how often the model is
+    asked for one message of the person, None what the door has for it;
+    `model_seconds` is what one answer of it may take, `loop_seconds` all
+    of them with their calls.
+    """
 
     core: CoreLimits = field(default_factory=CoreLimits)
     fs: FsLimits = field(default_factory=FsLimits)
@@ -39,3 +46,6 @@ class Limits:
     tool_seconds: float = 60.0
     command_seconds: float = 600.0
     audit_preview_bytes: int = KIB
+    turns: int | None = None
+    model_seconds: float = 120.0
+    loop_seconds: float = 1800.0
