@@ -62,6 +62,6 @@ def fresh_database(server: str) -> Generator[str]:
 
 @contextmanager
 def _one_at_a_time() -> Generator[None]:
-    with open(Path(tempfile.gettempdir()) / "holdfast-postgres.lock", "w") as lock:
+    with open(Path(tempfile.gettempdir()) / f"holdfast-postgres-{os.getuid()}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
