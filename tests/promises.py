@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.promises_agent import AGENT as AGENT_TEXTS
 from tests.promises_profiles import PROFILES as PROFILE_TEXTS
 from tests.promises_rest import REST as REST_TEXTS
 from tests.promises_workspace import WORKSPACE as WORKSPACE_TEXTS
@@ -383,3 +384,4 @@ WORKSPACE = [promise for source, promises in WORKSPACE_TEXTS.items() for promise
 
 PROMISES = [*FS, *CORE, *COMMANDS, *SEARCH, *SIMPLE, *ALL_DIALECTS, *ENGINE, *OURS, *REST, *WORKSPACE]
 PROMISES.extend(promise for source, promises in PROFILE_TEXTS.items() for promise in _of(source, promises, issue=5))
+PROMISES.extend(promise for source, promises in AGENT_TEXTS.items() for promise in _of(source, promises, issue=5))

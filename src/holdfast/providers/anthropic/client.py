@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.providers import faults, prices
 from holdfast.providers.addresses import checked, is_here, shown
+from holdfast.providers.connection import broken, connection_here
 from holdfast.providers.lazily import Lazily
 from holdfast.providers.lines import Events
 from holdfast.providers.protocol import Model, Request
@@ -72,7 +73,7 @@ class Anthropic:
             try:
                 said, content_type = response.aiter_bytes(), response.headers.get("content-type", "")
                 patience = self._settings.patience
-                answer = relayed(said, Events(), reader, patience=patience, broken=_broken(), content_type=content_type)
+                answer = relayed(said, Events(), reader, patience=patience, broken=broken(), content_type=content_type)
                 async with aclosing(answer):
                     async for chunk in answer:
                         yield chunk
@@ -114,18 +115,11 @@ class Anthropic:
         import httpx2
 
         timeout = httpx2.Timeout(None, connect=self._settings.patience.connect_seconds)
-        here = is_here(self._url)
         return anthropic.AsyncAnthropic(
             api_key=self._settings.anthropic_api_key or "none",
             base_url=self._url,
             max_retries=0,
             timeout=timeout,
             open_telemetry=False,
-            http_client=anthropic.DefaultAsyncHttpxClient(timeout=timeout, trust_env=False) if here else None,
+            http_client=connection_here(self._url, timeout) if is_here(self._url) else None,
         )
-
-
-def _broken() -> tuple[type[Exception], ...]:
-    import httpx2
-
-    return (httpx2.HTTPError, httpx2.StreamError)

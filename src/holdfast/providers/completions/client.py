@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.providers import faults
 from holdfast.providers.addresses import is_here, shown
+from holdfast.providers.connection import broken, connection_here
 from holdfast.providers.lazily import Lazily
 from holdfast.providers.lines import Events
 from holdfast.providers.protocol import Request
@@ -79,7 +80,7 @@ class Completions:
             try:
                 said, content_type = response.aiter_bytes(), response.headers.get("content-type", "")
                 patience = self._settings.patience
-                answer = relayed(said, Events(), reader, patience=patience, broken=_broken(), content_type=content_type)
+                answer = relayed(said, Events(), reader, patience=patience, broken=broken(), content_type=content_type)
                 async with aclosing(answer):
                     async for chunk in answer:
                         yield chunk
@@ -130,18 +131,11 @@ class Completions:
         import openai
 
         timeout = httpx2.Timeout(None, connect=self._settings.patience.connect_seconds)
-        here = is_here(self._server.url)
         return openai.AsyncOpenAI(
             api_key=self._server.key,
             base_url=self._server.url,
             max_retries=0,
             timeout=timeout,
             default_headers=dict(self._server.headers),
-            http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, trust_env=False) if here else None,
+            http_client=connection_here(self._server.url, timeout) if is_here(self._server.url) else None,
         )
-
-
-def _broken() -> tuple[type[Exception], ...]:
-    import httpx2
-
-    return (httpx2.HTTPError, httpx2.StreamError)

@@ -141,7 +141,7 @@ class Ollama:
         from ollama import AsyncClient
 
         timeout = httpx.Timeout(None, connect=self._settings.patience.connect_seconds)
-        return AsyncClient(self._url, timeout=timeout, trust_env=not is_here(self._url))
+        return AsyncClient(self._url, timeout=timeout, trust_env=not is_here(self._url), verify=self._url.startswith("https:"))
 
 
 async def is_there(settings: ProviderSettings) -> bool:

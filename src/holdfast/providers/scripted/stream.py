@@ -111,6 +111,8 @@ async def play(script: Script, scene: Scene, *, attempt: int) -> AsyncGenerator[
         said += len(arguments)
         for chunk in _called(step, f"call_{scene.turn}_{scene.answers_in_all + 1}_{calls}", arguments):
             yield chunk
+        if step.is_cut:
+            return
     if not started:
         yield Start(script.name)
     yield Usage(counted.input_tokens, counted.output_tokens) if counted else Usage(scene.size // 4 + 1, said // 4 + 1)
