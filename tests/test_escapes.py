@@ -151,7 +151,9 @@ async def test_no_path_leads_a_tool_outside_and_nothing_breaks(scene: Scene, too
     spellings = spellings_of(tool, scene)
     assert spellings, f"no spelling of SPELLINGS names a file of the project for {tool.name}; add the one that its dialect has"
     before, began = snapshot(scene), time.monotonic()
-    leading_out = [spell(path) for path in LEADING_OUT for spell in spellings]
+    # Only root can make a device; without one, its name is like any other.
+    there = [path for path in LEADING_OUT if path != "device" or (scene.desk.root / path).exists()]
+    leading_out = [spell(path) for path in there for spell in spellings]
     must_fail = [path for path in leading_out if not stays_inside(scene, tool, parameter, path)]
     may_be_done = [path for path in leading_out if path not in must_fail]
     may_be_done += [spellings[0](path) for path in ODD] + [fill(path, scene) for path in (*ODD, *RAW)]

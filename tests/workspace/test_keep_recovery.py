@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.sandbox import discard
 from holdfast.sandbox.layer import Layer
 from holdfast.store import layers
 from holdfast.store.database import Database
@@ -219,7 +220,7 @@ async def test_a_promised_keep_whose_layer_is_gone_comes_from_the_store(bench: W
     with pytest.raises(Killed):
         await bench.keep(layer, effects)
     monkeypatch.undo()
-    shutil.rmtree(layer.folder)
+    discard.remove(layer.folder)
 
     again, report = await bench.crash_and_recover()
 
@@ -352,7 +353,7 @@ def _fill_anew(root: Path, home: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
-    shutil.rmtree(home, ignore_errors=True)
+    discard.remove(home)
     home.mkdir()
     fill(root)
 
