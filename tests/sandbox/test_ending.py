@@ -3,16 +3,19 @@
 import asyncio
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from holdfast.sandbox.command import Tier
 from holdfast.sandbox.discard import remove
+from holdfast.vocabulary.errors import Broken
 from tests.untested import needs
 
 from .yard import Yard, open_yard
@@ -121,6 +124,21 @@ def test_a_server_that_is_killed_takes_its_commands_with_it() -> None:
     remove(folder)
 
 
+async def test_a_launcher_that_was_killed_takes_its_commands_with_it_and_is_replaced(yard: Yard) -> None:
+    mark = _mark()
+    running = asyncio.ensure_future(yard.run(_DAEMONS.format(mark=mark) + "sleep 1000"))
+    while not _alive(mark):  # noqa: ASYNC110 there is nothing that could tell us
+        await asyncio.sleep(0.01)
+
+    for pid in _launchers():
+        os.kill(pid, signal.SIGKILL)
+    with suppress(Broken):
+        assert (await running).exit_code == 137
+
+    assert _alive(mark) == []
+    assert (await yard.run("echo again")).head == b"again\n"
+
+
 @pytest.mark.long
 async def test_five_hundred_timeouts_and_cancellations_at_any_moment_leave_nothing(yard: Yard) -> None:
     for _ in range(250):
@@ -148,6 +166,13 @@ async def _cancel(yard: Yard) -> None:
 
 def _mark() -> str:
     return str(random.randrange(10**12, 10**13))
+
+
+def _launchers() -> list[int]:
+    """Those of this process."""
+    children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    pids = [int(pid) for file in children for pid in file.read_text().split()]
+    return [pid for pid in pids if b"launcher.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def _alive(mark: str) -> list[str]:

@@ -15,9 +15,10 @@ from tests.untested import needs
 from .yard import SMALL, open_yard
 
 _MIB = 1024 * 1024
-# Memory that belongs to files, which no process has mapped.
+# Memory that belongs to files, which no process has mapped; taken once the command has lasted long enough to be in a group.
 _UNMAPPED = """/usr/bin/python3 - <<'END'
 import os, time
+time.sleep(0.5)
 f = os.memfd_create("x")
 for _ in range(200): os.write(f, bytes(1048576))
 time.sleep(20)

@@ -1,4 +1,4 @@
-"""The programs that a command is started through, each of which becomes the next."""
+"""The programs that a command is started through."""
 
 import shutil
 from collections.abc import Sequence
@@ -6,18 +6,10 @@ from dataclasses import dataclass
 
 from .environment import CLEAN
 from .hands import Hands
+from .launcher import OPTIONS, SECCOMP, STATUS
 from .settings import CommandLimits
 
-NEEDED = {"bwrap": "bubblewrap", "unshare": "util-linux", "setpriv": "util-linux", "mount": "mount", "sh": "dash"}
-
-# Where the mounts of a layer are made. `volatile`: a layer is made durable when it is kept, and not by syncing the whole disk at its end.
-_LAYERED = """while [ "$1" != -- ]; do
-  cd "$1" && mount -i -t overlay -o userxattr,volatile,lowerdir=lower,upperdir=upper,workdir=work overlay seen || exit 125
-  shift
-done
-shift
-cd / && exec "$@"
-"""
+NEEDED = {"bwrap": "bubblewrap", "unshare": "util-linux", "setpriv": "util-linux", "sh": "dash"}
 
 
 @dataclass(frozen=True)
@@ -25,9 +17,7 @@ class Programs:
     """Where the programs of the chain are."""
 
     bwrap: str
-    unshare: str
     setpriv: str
-    sh: str
 
 
 def missing_packages() -> list[str]:
@@ -38,24 +28,13 @@ def missing_packages() -> list[str]:
 
 def find_programs() -> Programs:
     """The programs, none of which may be missing; what a person has on their PATH does not count."""
-    found = {name: shutil.which(name, path=CLEAN["PATH"]) or name for name in ("bwrap", "unshare", "setpriv", "sh")}
+    found = {name: shutil.which(name, path=CLEAN["PATH"]) or name for name in ("bwrap", "setpriv")}
     return Programs(**found)
 
 
-def confined(
-    programs: Programs, hands: Hands, folders: Sequence[str], descriptors: tuple[int, int, int], inner: Sequence[str]
-) -> list[str]:
-    """The words that run `inner` in bubblewrap, with the layers in `folders` mounted.
-
-    The descriptors are bubblewrap's own words, its filter and its status.
-    """
-    options, seccomp, status = (str(descriptor) for descriptor in descriptors)
-    return [
-        *dropping(programs, hands),
-        *(programs.unshare, "--user", "--map-root-user", "--mount", "--propagation", "unchanged"),
-        *(programs.sh, "-c", _LAYERED, "holdfast", *folders, "--"),
-        *(programs.bwrap, "--args", options, "--seccomp", seccomp, "--json-status-fd", status, "--", *inner),
-    ]
+def confined(programs: Programs, inner: Sequence[str]) -> list[str]:
+    """The words that run `inner` in bubblewrap, whose own descriptors are where the launcher puts them."""
+    return [programs.bwrap, "--args", str(OPTIONS), "--seccomp", str(SECCOMP), "--json-status-fd", str(STATUS), "--", *inner]
 
 
 def dropping(programs: Programs, hands: Hands) -> list[str]:

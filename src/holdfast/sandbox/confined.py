@@ -18,6 +18,7 @@ from .hands import hands_for
 from .hidden import hidden_paths
 from .hub import Hub
 from .job import Job, run_job
+from .launching import request
 from .layer import Layer
 from .layers import make_layer, renew_work
 from .seccomp import program
@@ -69,15 +70,12 @@ class Confined:
         with ExitStack() as undo:
             options = _memory(undo, os.fsencode("\0".join((*words(view), ""))))
             seccomp = _memory(undo, _filter())
-            told, tell = os.pipe()
             ground = self._ground
-            layered = [f"{ground.layers}/{layer.id}/{mount.name}" for mount in self._mounts.values() if mount.writable]
-            inner = chain.limited(limits, command.script)
+            folders = [f"{ground.layers}/{layer.id}/{mount.name}" for mount in self._mounts.values() if mount.writable]
+            told, tell = os.pipe()
+            wanted = _memory(undo, request(folders, chain.confined(ground.programs, chain.limited(limits, command.script))))
             job = Job(
-                words=chain.confined(ground.programs, ground.hands, layered, (options, seccomp, tell), inner),
-                env=chain.CLEAN,
-                cwd="/",
-                keep=(options, seccomp),
+                start=lambda out, complaints: ground.hub.launch(ground.hands, wanted, (out, complaints, options, seccomp, tell)),
                 status=(told, tell),
                 seconds=command.seconds,
                 output=command.output,

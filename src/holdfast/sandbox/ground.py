@@ -61,6 +61,7 @@ class Ground:
         folders = [str(settings.layers), str(settings.home), str(settings.layers / _MADE), *ground.tool_folders()]
         seen = folders if not hands.dropped else await ground.show_all(folders)
         ground.layers, ground.home, ground.made = seen[:3]
+        await asyncio.wrap_future(hub.prepare(hands))
         ground.tools = [Shown(source, at) for source, at in zip(seen[3:], folders[3:], strict=True)]
         return ground
 

@@ -3,7 +3,8 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,8 @@ from holdfast.vocabulary.errors import Broken, NotFound
 from .cgroup import Group
 from .command import Finished, Tier
 from .guard import Guard
-from .hub import Hub, Start
+from .hub import Hub
+from .launching import NotStarted
 from .output import Output
 from .process import Process
 from .settings import CommandLimits
@@ -23,17 +25,14 @@ _SIGNALLED = range(129, 129 + 64)
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be started, and within which bounds.
+    """How a command is started, with its output and its starter's complaints, and within which bounds it runs.
 
     `status` is the pipe, its two ends, on which bubblewrap tells about a
     confined command. `clean` is called when an unconfined one has left,
     and ends what has got away from it.
     """
 
-    words: Sequence[str]
-    env: Mapping[str, str]
-    cwd: str
-    keep: Sequence[int]
+    start: Callable[[int, int], Future[int]]
     status: tuple[int, int] | None
     seconds: float
     output: Path | None
@@ -117,13 +116,13 @@ def _created(undo: ExitStack, path: Path) -> int:
 async def _start(hub: Hub, job: Job, show: Callable[[bytes], None], files: tuple[int, int | None]) -> tuple[Process, Output]:
     complaints, file = files
     pipe, into = os.pipe()
-    start = Start(job.words, into, complaints, [*job.keep, *([job.status[1]] if job.status else [])], job.env, job.cwd)
     try:
-        popen = await asyncio.wrap_future(hub.start(start))
+        pid = await asyncio.wrap_future(job.start(into, complaints))
+    except NotStarted as error:
+        _close(pipe, job)
+        raise _failed(str(error)) from error
     except BaseException:
-        os.close(pipe)
-        if job.status:
-            os.close(job.status[0])
+        _close(pipe, job)
         raise
     finally:
         os.close(into)
@@ -131,7 +130,13 @@ async def _start(hub: Hub, job: Job, show: Callable[[bytes], None], files: tuple
             os.close(job.status[1])
     if job.status:
         os.set_blocking(job.status[0], False)
-    return Process(popen, job.status[0] if job.status else None), Output(pipe, file, job.limits, show)
+    return Process(pid, job.status[0] if job.status else None, hub.reap), Output(pipe, file, job.limits, show)
+
+
+def _close(pipe: int, job: Job) -> None:
+    os.close(pipe)
+    if job.status:
+        os.close(job.status[0])
 
 
 async def _reason_to_end(

@@ -4,7 +4,7 @@ import ctypes
 import os
 
 _CLONE_NEWNS = 0x20000
-_MS_REC, _MS_PRIVATE, _MS_NOSUID, _MS_NODEV = 0x4000, 1 << 18, 2, 4
+_MS_REC, _MS_PRIVATE, _MS_SHARED, _MS_NOSUID, _MS_NODEV = 0x4000, 1 << 18, 1 << 20, 2, 4
 _MNT_DETACH = 2
 
 # The same numbers on x86_64 and aarch64.
@@ -35,6 +35,11 @@ def leave_mount_namespace() -> None:
 def mount_tmpfs(path: str, mode: int) -> None:
     """An empty file system in memory."""
     _done(_libc.mount(b"tmpfs", os.fsencode(path), b"tmpfs", _MS_NOSUID | _MS_NODEV, f"mode={mode:o},size=1m".encode()), path)
+
+
+def share_mount(path: str) -> None:
+    """Have what is mounted beneath appear in the namespaces that were made from this one."""
+    _done(_libc.mount(b"none", os.fsencode(path), None, _MS_SHARED, None), path)
 
 
 def clone_mount(descriptor: int) -> int:

@@ -3,10 +3,10 @@
 import asyncio
 import json
 import os
-import resource
 import signal
-import subprocess
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 
 _STEP_SECONDS = 0.005
@@ -17,27 +17,20 @@ class Process:
 
     With `status`, bubblewrap's pipe, it stands for a whole process
     namespace: the program leaves only when every process in it is gone.
+    `exit_code` is less than 0 for the signal that ended it.
     """
 
-    def __init__(self, popen: subprocess.Popen[bytes], status: int | None) -> None:
-        self._popen = popen
+    def __init__(self, pid: int, status: int | None, reap: Callable[[int], Future[tuple[int, int]]]) -> None:
+        self.pid = pid
+        self.exit_code = 0
+        self.max_rss_bytes = 0
         self._status = status
+        self._reap = reap
         self._said = b""
         self._loop = asyncio.get_running_loop()
-        self._pidfd = os.pidfd_open(popen.pid)
+        self._pidfd = os.pidfd_open(pid)
         self._exited = self._loop.create_future()
-        self.max_rss_bytes = 0
-        self._loop.add_reader(self._pidfd, self._reap)
-
-    @property
-    def pid(self) -> int:
-        """The number of the program that was started."""
-        return self._popen.pid
-
-    @property
-    def exit_code(self) -> int:
-        """With which it left, or less than 0 for the signal that ended it."""
-        return self._popen.returncode
+        self._loop.add_reader(self._pidfd, self._left)
 
     @property
     def exited(self) -> "asyncio.Future[None]":
@@ -47,7 +40,7 @@ class Process:
     def first(self) -> int | None:
         """The first process of the namespace; None before there is one, and when it is gone."""
         pid = self._told("child-pid")
-        return pid if pid is not None and _parent(pid) == self._popen.pid else None
+        return pid if pid is not None and _parent(pid) == self.pid else None
 
     def began(self) -> bool:
         """Whether the command itself was started, and not only what should confine it."""
@@ -79,12 +72,12 @@ class Process:
                 os.kill(first, signal.SIGKILL)
         elif self._status is None or at_once or not self._is_confining():
             with suppress(ProcessLookupError):
-                os.killpg(self._popen.pid, signal.SIGKILL)
+                os.killpg(self.pid, signal.SIGKILL)
 
     def _is_confining(self) -> bool:
         """Whether the program is bubblewrap already, which may have a child that we do not know of, or have lost it just now."""
         try:
-            with open(f"/proc/{self._popen.pid}/comm") as file:
+            with open(f"/proc/{self.pid}/comm") as file:
                 return file.read().strip() == "bwrap"
         except OSError:
             return False
@@ -102,15 +95,15 @@ class Process:
                     return int(said[name])
         return None
 
-    def _reap(self) -> None:
-        pid, status, usage = os.wait4(self._popen.pid, os.WNOHANG)
-        if pid == 0:
-            return
-        self._popen.returncode = os.waitstatus_to_exitcode(status)
-        self.max_rss_bytes = _genuine(usage)
-        self._told("exit-code")
+    def _left(self) -> None:
         self._loop.remove_reader(self._pidfd)
         os.close(self._pidfd)
+        asyncio.wrap_future(self._reap(self.pid)).add_done_callback(self._reaped)
+
+    def _reaped(self, done: "asyncio.Future[tuple[int, int]]") -> None:
+        self.exit_code, kilobytes = done.result()
+        self.max_rss_bytes = kilobytes * 1024
+        self._told("exit-code")
         if not self._exited.done():
             self._exited.set_result(None)
 
@@ -132,9 +125,3 @@ def _parent(pid: int) -> int | None:
             return int(file.read().rpartition(")")[2].split()[1])
     except (OSError, IndexError, ValueError):
         return None
-
-
-def _genuine(usage: resource.struct_rusage) -> int:
-    """The most memory that one process had; 0 when it cannot be told from ours, which the kernel counts until the first exec."""
-    ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return usage.ru_maxrss * 1024 if usage.ru_maxrss > ours else 0

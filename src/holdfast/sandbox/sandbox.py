@@ -91,8 +91,8 @@ class Sandbox:
             return await self._confined.run(command, layer, show)
         if self._confined is not None or not self._settings.unconfined:
             raise self._refusal()
-        job = await asyncio.to_thread(unconfined.job, command, self._mounts, self._settings)
         self._hub = self._hub or Hub("unconfined")
+        job = await asyncio.to_thread(unconfined.job, self._hub, command, self._mounts, self._settings)
         return await run_job(self._hub, job, show)
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from .cgroup import Group, find_groups
 from .command import Command, SandboxMount, Tier
 from .environment import environment_for
 from .hands import Hands
+from .hub import Hub, Start
 from .job import Job
 from .settings import SandboxSettings
 
@@ -22,7 +23,7 @@ _MARK = "HOLDFAST_COMMAND"
 _TRIES = 40
 
 
-def job(command: Command, mounts: Sequence[SandboxMount], settings: SandboxSettings) -> Job:
+def job(hub: Hub, command: Command, mounts: Sequence[SandboxMount], settings: SandboxSettings) -> Job:
     """The command in the project itself, under the same limits of processes as inside a sandbox."""
     mount = next((one for one in mounts if one.name == command.cwd[0]), None)
     if mount is None:
@@ -41,11 +42,9 @@ def job(command: Command, mounts: Sequence[SandboxMount], settings: SandboxSetti
     group = Group(find_groups(), settings.limits)
     # The words come after setpriv, so that nothing that the environment says has effect before root is dropped.
     inner = ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in environment.items())]
+    words = [*chain.dropping(chain.find_programs(), hands), *inner, *chain.limited(settings.limits, command.script)]
     return Job(
-        words=[*chain.dropping(chain.find_programs(), hands), *inner, *chain.limited(settings.limits, command.script)],
-        env=chain.CLEAN,
-        cwd=cwd,
-        keep=(),
+        start=lambda out, complaints: hub.start(Start(words, chain.CLEAN, cwd), out, complaints),
         status=None,
         seconds=command.seconds,
         output=command.output,
