@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.config.settings import Settings
+from holdfast.dispatch.approvals import Approvals
 from holdfast.dispatch.person import SessionPerson
 from holdfast.dispatch.road import Road
 from holdfast.internet.search import Search
@@ -64,6 +65,8 @@ class Held:
     async def close(self) -> None:
         """Finish what runs and what was promised, then give everything back."""
         self.person.leave()
+        if self.road.approvals is not None:
+            self.road.approvals.leave()
         if self._running:
             self._idle.clear()
             with contextlib.suppress(TimeoutError):
@@ -98,7 +101,8 @@ async def open_held(
         pending = found.layers.pending if found.layers else frozenset[str]()
         commands = await open_commands(settings, records, _seen_by_commands(opened, mounts), rules.protected, pending=pending)
         surroundings = Surroundings(every, changes, person, opened.state, records, search=_search(settings), commands=commands)
-        road = Road(registry, surroundings, rules, recorder, announce)
+        approvals = Approvals(database, lease, seconds=settings["approval_timeout"])
+        road = Road(registry, surroundings, rules, recorder, announce, approvals)
     except BaseException:
         opened.close()
         raise

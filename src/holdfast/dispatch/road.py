@@ -8,25 +8,32 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
-from holdfast.policy.decide import Circumstances, Rules, decide, objection_to_item, permitted_files
+from holdfast.policy.decide import Asking, Circumstances, Rules, decide, objection_to_item, permitted_files
+from holdfast.policy.trust import ToolFacts
 from holdfast.tool.bind import Bound, bind, parse
 from holdfast.tool.context import Person, Surroundings
 from holdfast.tool.dialect import Dialect
+from holdfast.tool.held import Held
 from holdfast.tool.registry import Registry
 from holdfast.tool.tool import Category, Tool
-from holdfast.vocabulary.call import ToolCall
+from holdfast.vocabulary.access import Want
+from holdfast.vocabulary.call import ToolCall, Wish
 from holdfast.vocabulary.decision import Allow, Ask, Deny
-from holdfast.vocabulary.errors import Cancelled, HoldfastError, NotPermitted, TimedOut, Unjudgeable, UnknownTool
-from holdfast.vocabulary.events import Event, ToolFinished, ToolOutput, ToolStarted
+from holdfast.vocabulary.errors import Cancelled, Denied, HoldfastError, NotPermitted, TimedOut, Unjudgeable, UnknownTool
+from holdfast.vocabulary.events import ApprovalAsked, Event, ToolFinished, ToolOutput, ToolStarted
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.outcome import Answer, Done, Failed, Outcome, Refused
 from holdfast.vocabulary.profile import Profile
 
+from .approvals import Approvals, shown_approval
 from .audit import AuditEntry, Recorder, entry, given_to, now
 from .bound import bound
 
 log = logging.getLogger(__name__)
+
+# Who decided has been asked already.
+_DECIDER = Profile("decider", ())
 
 # Of what these do, not all can be taken from the files afterwards.
 _INTENDED = (Category.EXEC, Category.MCP)
@@ -41,6 +48,7 @@ class Road:
     rules: Rules
     recorder: Recorder
     announce: Callable[[Event], None]
+    approvals: Approvals | None = None
 
     async def take(self, call: ToolCall, profile: Profile) -> Outcome:
         """Bring a call to its outcome. Exactly one entry is recorded, whatever happens.
@@ -65,7 +73,9 @@ class Road:
             tool = self._found(call, tool, journey.profile)
             arguments = await bind(tool, parse(call.arguments), self.surroundings.mounts_of(call))
             mode = await self.surroundings.person.mode(call.caller.session)
-            allowed = self._decided(journey, tool, arguments, mode)
+            decision = self._decided(journey, tool, arguments, mode, await self._channel_out(call, tool))
+            if isinstance(decision, Ask):
+                journey, arguments = await self._approved(journey, tool, arguments, decision, mode)
             await self._prepared(journey, tool)
         except HoldfastError as error:
             return _refused(tool, error)
@@ -73,7 +83,7 @@ class Road:
             log.exception("call %s of %s could not be judged", call.id, call.name)
             return _refused(tool, Unjudgeable("the call could not be judged, so it was not run", hint="Try again later."))
         self._tell(ToolStarted(call))
-        return await self._run(journey, tool, arguments, allowed, mode)
+        return await self._run(journey, tool, arguments, decision, mode)
 
     def _looked_up(self, name: str) -> Tool | None:
         try:
@@ -89,7 +99,14 @@ class Road:
             raise UnknownTool(f"Unknown tool: {call.name[:100]}", hint=f"The tools are: {known}.", tool=call.name[:100])
         return tool
 
-    def _decided(self, journey: "_Journey", tool: Tool, arguments: Bound, mode: Mode) -> Allow:
+    async def _channel_out(self, call: ToolCall, tool: Tool) -> str:
+        """How something could leave a command's sandbox before a person has said yes; "" when nothing can, or nobody is asked."""
+        commands = self.surroundings.commands
+        if call.trust is None or tool.category is not Category.EXEC or commands is None:
+            return ""
+        return "" if (await commands.sandbox()).tier else "there is none here"
+
+    def _decided(self, journey: "_Journey", tool: Tool, arguments: Bound, mode: Mode, channel_out: str = "") -> Allow | Ask:
         writes_plans = tool.declaration.writes_plans
         circumstances = Circumstances(
             tool.dialect.reads_protected,
@@ -97,17 +114,59 @@ class Road:
             writes_plan=writes_plans is not None and writes_plans(arguments.arguments),
             is_dangerous=tool.is_dangerous_with(arguments.arguments),
             may_endanger=journey.profile.dangerous,
+            asking=_asking(journey, tool, arguments, channel_out),
         )
         lists = {parameter.wire_name for parameter in tool.parameters if parameter.is_list}
         single = [access for access in arguments.accesses if access.argument not in lists]
         decision = decide(tool.name, single, journey.profile.scope, self.rules, circumstances)
         if isinstance(decision, Deny):
             raise decision.error
-        # Until somebody can be asked, a call that needs a yes does not get one.
-        if isinstance(decision, Ask):
-            raise NotPermitted(f"{tool.name} needs a person's yes: {decision.reason}", hint="There is nobody to ask here.")
         self._judge_items(journey, tool, arguments, circumstances)
         return decision
+
+    async def _approved(self, journey: "_Journey", tool: Tool, arguments: Bound, question: Ask, mode: Mode) -> tuple["_Journey", Bound]:
+        """The call as somebody has said yes to it, with other arguments if they gave some, which are judged like any.
+
+        Raises:
+            Denied: Nobody did.
+        """
+        if self.approvals is None:
+            raise NotPermitted(f"{tool.name} needs a person's yes: {question.reason}", hint="There is nobody to ask here.")
+        call = journey.call
+        approval = await self.approvals.ask(call, question.reason, lambda asked: self._tell(ApprovalAsked(call, shown_approval(asked))))
+        if approval.changed is None:
+            return journey, arguments
+        changed = replace(call, arguments=cast("JsonObject", approval.changed))
+        # It stays one call with one record, and the approval tells what was changed.
+        journey = replace(journey, call=changed)
+        arguments = await bind(tool, parse(changed.arguments), self.surroundings.mounts_of(changed))
+        # Whether it is asked for again does not matter: this is what was answered.
+        self._decided(journey, tool, arguments, mode)
+        return journey, arguments
+
+    async def _effects_decided(self, journey: "_Journey", held: Held, reason: str) -> object:
+        """What the tool answers once a person has decided about its effects, and that has been done.
+
+        The deciding is a call of its own, on this same road.
+        """
+        assert self.approvals is not None, "effects are held for somebody who can be asked"
+        call, note, state = journey.call, "the person kept the effects", "kept"
+        wanted = held.keep
+        try:
+            await self.approvals.ask(call, reason, lambda asked: self._tell(ApprovalAsked(call, shown_approval(asked))), held)
+        except Denied as error:
+            note, state, wanted = f"{error.message}; nothing in the project has changed", "dropped", held.drop
+        except asyncio.CancelledError:
+            await asyncio.shield(self._decide_by(call, held.drop))
+            raise
+        decided = await self._decide_by(call, wanted)
+        if not isinstance(decided, Done):
+            raise decided.error
+        return held.told(state, note)
+
+    async def _decide_by(self, call: ToolCall, wanted: tuple[str, JsonObject]) -> Outcome:
+        name, arguments = wanted
+        return await self.take(ToolCall(f"{call.id}-{name}", name, arguments, call.caller), _DECIDER)
 
     def _judge_items(self, journey: "_Journey", tool: Tool, arguments: Bound, circumstances: Circumstances) -> None:
         """Put the error in the place of each item of a list that may not be touched."""
@@ -134,8 +193,11 @@ class Road:
         except HoldfastError as error:
             raise Unjudgeable(f"the call cannot be recorded, so it was not run: {error.message}", hint=error.hint) from error
 
-    async def _run(self, journey: "_Journey", tool: Tool, arguments: Bound, allowed: Allow, mode: Mode) -> Outcome:
+    async def _run(self, journey: "_Journey", tool: Tool, arguments: Bound, allowed: Allow | Ask, mode: Mode) -> Outcome:
         call, profile = journey.call, journey.profile
+        about_effects = allowed.about_effects if isinstance(allowed, Allow) and call.effects is Wish.KEEP else ""
+        if about_effects:
+            call = replace(call, effects=Wish.HOLD)
         declared = tool.declaration
         seconds = allowed.seconds or declared.seconds or profile.limits.tool_seconds
         unseen = None if tool.dialect.reads_protected else self.rules.protected
@@ -153,10 +215,13 @@ class Road:
             author=journey.author,
             mode=mode,
             seconds=(seconds, allowed.seconds or profile.limits.command_seconds),
+            decides_effects=bool(about_effects),
         )
         try:
             async with clock:
                 value = await declared.function(context, **arguments.arguments)
+            if isinstance(value, Held):
+                value = await self._effects_decided(journey, value, about_effects)
             return Done(bound(tool.dialect.answer(value)))
         except HoldfastError as error:
             return _failed(tool, error)
@@ -238,6 +303,22 @@ class _Patient:
 
     async def accept_plan(self, call: ToolCall, plan: str) -> None:
         await self.person.accept_plan(call, plan)
+
+
+def _asking(journey: "_Journey", tool: Tool, arguments: Bound, channel_out: str) -> Asking | None:
+    """What matters for asking somebody about the call; None when nobody is asked."""
+    trust = journey.call.trust
+    if trust is None:
+        return None
+    facts = ToolFacts(
+        tool.name,
+        is_dangerous=tool.is_dangerous_with(arguments.arguments),
+        changes_files=any(access.want is Want.WRITE for access in arguments.accesses),
+        is_command=tool.category is Category.EXEC,
+        is_remote=tool.category is Category.MCP,
+        channel_out=channel_out,
+    )
+    return Asking(facts, trust, journey.profile.ask)
 
 
 def _refused(tool: Tool | None, error: HoldfastError) -> Refused:

@@ -56,11 +56,12 @@ class Approval:
     effects: Json
     keep_call: Json
     drop_call: Json
+    changed: Json
 
 
 _COLUMNS = (
     "id, workspace_id, session_id, call_id, tool, args_hash, reason, state, effects_hash, feedback, decided_by, key, epoch, created_at,"
-    " expires_at, decided_at, input, effects, keep_call, drop_call"
+    " expires_at, decided_at, input, effects, keep_call, drop_call, changed"
 )
 _APPROVAL = f"SELECT {_COLUMNS} FROM approvals"
 _PUT = f"{insert('approvals', _COLUMNS)} ON CONFLICT (workspace_id, key) WHERE key IS NOT NULL DO NOTHING"
@@ -78,8 +79,10 @@ async def ask(database: Database, lease: Lease, new: NewApproval) -> Approval:
         epoch=lease.epoch,
         created_at=now(),
         decided_at=None,
+        changed=None,
     )
-    texts = {name: to_json(value) for name, value in vars(new).items() if name in ("input", "effects", "keep_call", "drop_call")}
+    texts: dict[str, str | None] = {"changed": None}
+    texts |= {name: to_json(value) for name, value in vars(new).items() if name in ("input", "effects", "keep_call", "drop_call")}
 
     def work(transaction: Transaction) -> Approval:
         check_held(transaction, lease)
@@ -110,9 +113,19 @@ async def in_state(database: Database, workspace_id: str, state: str = PENDING, 
 
 
 async def decide(
-    database: Database, lease: Lease, approval_id: str, state: str, *, by: str, feedback: str = "", effects_hash: str | None = None
+    database: Database,
+    lease: Lease,
+    approval_id: str,
+    state: str,
+    *,
+    by: str,
+    feedback: str = "",
+    effects_hash: str | None = None,
+    changed: Json = None,
 ) -> Approval:
     """The approval, decided. Only the first decision counts, and only one about the effects as they are.
+
+    `changed` are the arguments that the call is to have instead of its own.
 
     Raises:
         NotFound: There is no such approval.
@@ -130,9 +143,17 @@ async def decide(
             raise NotFound("there is no such approval", approval_id=approval_id)
         _check_open(_approval(row), at, effects_hash)
         decided = transaction.row(
-            "UPDATE approvals SET state = :state, decided_by = :by, feedback = :feedback, decided_at = :now, epoch = :epoch"
-            f" WHERE id = :id RETURNING {_COLUMNS}",
-            {"id": approval_id, "state": state, "by": by, "feedback": storable(feedback), "now": at, "epoch": lease.epoch},
+            "UPDATE approvals SET state = :state, decided_by = :by, feedback = :feedback, changed = :changed, decided_at = :now,"
+            f" epoch = :epoch WHERE id = :id RETURNING {_COLUMNS}",
+            {
+                "id": approval_id,
+                "state": state,
+                "by": by,
+                "feedback": storable(feedback),
+                "changed": None if changed is None else to_json(changed),
+                "now": at,
+                "epoch": lease.epoch,
+            },
         )
         assert decided is not None
         return _approval(decided)
@@ -166,4 +187,4 @@ def _check_open(approval: Approval, at: int, effects_hash: str | None) -> None:
 
 
 def _approval(row: Row) -> Approval:
-    return Approval(*row[:-4], *(from_json(text) for text in row[-4:]))
+    return Approval(*row[:-5], *(None if text is None else from_json(text) for text in row[-5:]))

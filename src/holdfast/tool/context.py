@@ -46,7 +46,8 @@ class Context:
     """The files as this call may see them, its profile, the person, a way to show output while it runs, the web, and commands.
 
     `seconds` is what the call may take, `most_seconds` the most that a
-    command may be given.
+    command may be given. With `decides_effects` a tool that holds effects
+    returns `Held`, and somebody is asked about them.
     """
 
     files: Files
@@ -58,6 +59,7 @@ class Context:
     shell: Shell | None = None
     seconds: float = 60.0
     most_seconds: float = 600.0
+    decides_effects: bool = False
 
     @property
     def commands(self) -> Shell:
@@ -100,6 +102,7 @@ class Surroundings:
         author: object,
         mode: Mode = Mode.BUILD,
         seconds: tuple[float, float] = (60.0, 600.0),
+        decides_effects: bool = False,
     ) -> Context:
         """What one call is given.
 
@@ -117,4 +120,4 @@ class Surroundings:
             book = LayerBook(self.records, changes, shared.mounts, shared.trash, mounts, may_write_protected=untouchable is None)
             drops, hides = mode is Mode.PLAN, not profile.reads_protected
             shell = Shell(self.commands, book, call, show, mounts["state"], drops=drops, hides=hides)
-        return Context(files, profile, call, person, show, self.search, shell, *seconds)
+        return Context(files, profile, call, person, show, self.search, shell, *seconds, decides_effects)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from .json import Json
+from .trust import Trust
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class ToolCall:
 
     `arguments` is the raw JSON text when the caller had only that: what
     cannot be parsed is then a refusal like any other, and is recorded.
-    `effects` matters to commands alone.
+    `effects` matters to commands alone. `trust` is how far whoever calls is
+    trusted; without it nobody is asked.
     """
 
     id: str
@@ -44,3 +46,4 @@ class ToolCall:
     arguments: Mapping[str, Json] | str
     caller: Caller = field(default_factory=Caller)
     effects: Wish = Wish.KEEP
+    trust: Trust | None = None

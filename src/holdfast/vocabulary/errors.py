@@ -43,6 +43,12 @@ class NotPermitted(HoldfastError):
     code = "not_permitted"
 
 
+class Denied(NotPermitted):
+    """A person has said no, or nobody said yes in time."""
+
+    code = "denied"
+
+
 class Unjudgeable(HoldfastError):
     """The call could not be judged or recorded, so it was not run."""
 

@@ -4,7 +4,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .call import ToolCall
+from .json import JsonObject
 from .outcome import Outcome
+
+
+@dataclass(frozen=True)
+class ApprovalAsked:
+    """The call waits for a person's yes; `approval` is what they are shown."""
+
+    call: ToolCall
+    approval: JsonObject
 
 
 @dataclass(frozen=True)
@@ -31,4 +40,4 @@ class ToolFinished:
     seconds: float
 
 
-Event: TypeAlias = ToolStarted | ToolOutput | ToolFinished
+Event: TypeAlias = ApprovalAsked | ToolStarted | ToolOutput | ToolFinished

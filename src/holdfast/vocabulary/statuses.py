@@ -25,6 +25,7 @@ _STATUSES = {
     "invalid_token": INVALID_TOKEN,
     "forbidden": FORBIDDEN,
     "not_permitted": FORBIDDEN,
+    "denied": FORBIDDEN,
     "read_only": FORBIDDEN,
     "protected": FORBIDDEN,
     "outside": FORBIDDEN,

@@ -1,9 +1,11 @@
 """bash: a command in the project, confined, whose effects can be seen before they are real."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from holdfast.tool import AtLeast, Category, Context, Danger, tool
 from holdfast.tool.commands import Fate, Ran, listed
+from holdfast.tool.held import Held
 from holdfast.vocabulary.errors import CommandFailed
 from holdfast.vocabulary.json import Json
 
@@ -13,7 +15,7 @@ _MAX_LISTED = 500
 
 
 @tool(category=Category.EXEC, danger=Danger.DANGEROUS, keeps_time=True)
-async def bash(ctx: Context, command: str, timeout: Annotated[int | None, AtLeast(1)] = None) -> Text:
+async def bash(ctx: Context, command: str, timeout: Annotated[int | None, AtLeast(1)] = None) -> Text | Held:
     """Run a shell command (sh -c) in the project's folder.
 
     It has no network, and sees nothing of the machine but the project and programs. Output and errors come together;
@@ -26,8 +28,25 @@ async def bash(ctx: Context, command: str, timeout: Annotated[int | None, AtLeas
     """
     seconds = min(timeout or ctx.seconds, ctx.most_seconds)
     ran = await ctx.commands.run(command, seconds)
+    if ctx.decides_effects and ran.fate is Fate.HELD and ran.problem is None and not ran.kept.conflicts:
+        return _held(ran, seconds)
+    return _answer(ran, seconds)
+
+
+def _held(ran: Ran, seconds: float) -> Held:
+    which: dict[str, Json] = {"effects_id": ran.layer}
+
+    def told(state: str, note: str) -> Text:
+        fate = Fate.KEPT if state == "kept" else Fate.DROPPED
+        return _answer(replace(ran, fate=fate, layer=""), seconds, note)
+
+    keep = {**which, "effects_hash": ran.effects.hash}
+    return Held(listed(ran.lines), ran.effects.hash, ("keep", keep), ("drop", which), told)
+
+
+def _answer(ran: Ran, seconds: float, note: str = "") -> Text:
     metadata = _metadata(ran, seconds)
-    output = _output(ran, seconds)
+    output = _output(ran, seconds, note)
     if ran.finished.exit_code == 0 and not ran.finished.reason and ran.problem is None and not ran.kept.conflicts:
         return Text(output, metadata)
     raise CommandFailed.of(_why(ran, seconds), output=output, metadata=metadata, exit_code=ran.finished.exit_code)
@@ -49,7 +68,7 @@ def _why(ran: Ran, seconds: float) -> str:
             return "the command's effects could not be kept"
 
 
-def _output(ran: Ran, seconds: float) -> str:
+def _output(ran: Ran, seconds: float, note: str) -> str:
     """What the command printed, cut, and below it what the reader must know about it."""
     said = ran.finished.head.decode(errors="replace")
     notes: list[str] = []
@@ -61,7 +80,7 @@ def _output(ran: Ran, seconds: float) -> str:
         notes.append(f"[output cut: {shown} of {ran.finished.total_bytes} bytes shown; the whole is in {where}]")
     if ran.finished.reason or ran.problem is not None or ran.kept.conflicts:
         notes.append(f"[{_why(ran, seconds)}]")
-    notes += _about_effects(ran)
+    notes += [f"[{note}]"] if note else _about_effects(ran)
     if not notes:
         return said
     return "\n".join([said.removesuffix("\n"), *notes] if said else notes)
