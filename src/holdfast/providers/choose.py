@@ -101,11 +101,6 @@ class Providers:
 
     async def _of_ollama(self) -> Model | None:
         """The first installed model that takes tools, or else the first."""
-        from .ollama.client import is_there
-
-        # Before its SDK is imported: most often nobody is there.
-        if not await is_there(self.settings):
-            return None
         models = await self.named("ollama").models()
         return next((model for model in models if model.supports_tools), models[0] if models else None)
 

@@ -3,10 +3,16 @@
 import asyncio
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from holdfast.vocabulary.chunks import Usage
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo
+    from genai_prices.types import Provider as TableProvider
 
 _TABLE = "genai_prices.data"
 # Whose prices a provider's models have; the others' cost is not known, or nothing.
@@ -33,22 +39,16 @@ async def priced(usage: Usage, provider: str, model: str) -> Usage:
     return replace(usage, cost=_cost(usage, provider, model))
 
 
-@lru_cache(1024)
 def _window(provider: str, model: str) -> int | None:
-    from genai_prices.data_snapshot import get_snapshot
-
-    for table in dict.fromkeys((_TABLES.get(provider), None)):
-        try:
-            _, found = get_snapshot().find_provider_model(model, None, table, None)
-        except LookupError:
-            continue
-        return found.context_window
-    return None
+    found = _found(_TABLES.get(provider), model) or _found(None, model)
+    return found[1].context_window if found is not None else None
 
 
 def _cost(usage: Usage, provider: str, model: str) -> float | None:
+    found = _found(_TABLES[provider], model)
+    if found is None:
+        return None
     from genai_prices import Usage as Counted
-    from genai_prices import calc_price
 
     counted = Counted(
         input_tokens=usage.input_tokens,
@@ -56,7 +56,18 @@ def _cost(usage: Usage, provider: str, model: str) -> float | None:
         cache_read_tokens=usage.cached_tokens,
         cache_write_tokens=usage.cache_write_tokens,
     )
+    whose, priced_model = found
     try:
-        return float(calc_price(counted, model, provider_id=_TABLES[provider]).total_price)
+        return float(priced_model.calc_price(counted, whose, genai_request_timestamp=datetime.now(UTC)).total_price)
     except (LookupError, ValueError):
+        return None
+
+
+@lru_cache(1024)
+def _found(table: str | None, model: str) -> "tuple[TableProvider, ModelInfo] | None":
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        return get_snapshot().find_provider_model(model, None, table, None)
+    except LookupError:
         return None

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
 
 from holdfast.providers.arguments import as_object
 from holdfast.providers.protocol import Request
@@ -22,6 +21,8 @@ from holdfast.vocabulary.messages import (
 from holdfast.vocabulary.wire_names import WireNames
 
 _CACHE = b',"cache_control":{"type":"ephemeral"}'
+_USER = b'"user"'
+_ROLES = {"user": _USER, "tool": _USER, "assistant": b'"assistant"'}
 _MAX_TOKENS = 16_384
 _MAX_TOKENS_OF_OLD = 4_096
 # Models that are told how many tokens they may think; those after them decide that by themselves.
@@ -88,32 +89,34 @@ def _system(request: Request) -> str:
 
 def _messages(request: Request, names: WireNames) -> bytes:
     """Neighbours of one role are one message; the last block of all is where the cache should reach to."""
-    told = [message for message in request.messages if not isinstance(message, SystemMessage)]
-    written: list[bytes] = []
-    for role, neighbours in groupby(((_role(message), _blocks(message, names)) for message in told), key=lambda each: each[0]):
-        if blocks := b",".join(block for _, block in neighbours if block):
-            written.append(b'{"role":"%s","content":[%s]}' % (role, blocks))
-    if written and told and not isinstance(told[-1], AssistantMessage):
-        written[-1] = _cached(written[-1][:-2]) + b"]}"
-    return b",".join(written)
-
-
-def _role(message: Message) -> bytes:
-    return b"assistant" if isinstance(message, AssistantMessage) else b"user"
+    form = f"anthropic{names.mark}"
+    parts: list[bytes] = []
+    open_role = None
+    for message in request.messages:
+        if message.__class__ is SystemMessage:
+            continue
+        blocks = message.wire.get(form)
+        if blocks is None:
+            blocks = message.wire[form] = b",".join(_each_block(message, names))
+        if not blocks:
+            continue
+        role = _ROLES[message.role]
+        if role is open_role:
+            parts.append(b",")
+        else:
+            parts.append(b']},{"role":%s,"content":[' % role if open_role else b'{"role":%s,"content":[' % role)
+            open_role = role
+        parts.append(blocks)
+    if not parts:
+        return b""
+    if open_role is _USER:
+        parts[-1] = _cached(parts[-1])
+    return b"".join([*parts, b"]}"])
 
 
 def _cached(block: bytes) -> bytes:
     """The block, whose last byte closes it, with the hint that all up to here may be kept."""
     return block[:-1] + _CACHE + b"}"
-
-
-def _blocks(message: Message, names: WireNames) -> bytes:
-    """The message's content, written once."""
-    form = f"anthropic{names.mark}"
-    written = message.wire.get(form)
-    if written is None:
-        written = message.wire[form] = b",".join(_each_block(message, names))
-    return written
 
 
 def _each_block(message: Message, names: WireNames) -> Iterator[bytes]:

@@ -27,7 +27,8 @@ class RequestWriter:
         parts = [dump(head)[:-1]]
         if tools.json:
             parts += [b',"tools":[', b",".join(tools.json), b"]"]
-        written = [_written(message, tools.names) for message in request.messages]
+        form = f"completions{tools.names.mark}"
+        written = [message.wire.get(form) or _write(message, form, tools.names) for message in request.messages]
         if request.system.strip():
             written.insert(0, dump({"role": "system", "content": request.system}))
         parts += [b',"messages":[', b",".join(written), b"]}"]
@@ -39,12 +40,9 @@ def _tool(tool: Definition, wire_name: str) -> Json:
     return {"type": "function", "function": function}
 
 
-def _written(message: Message, names: WireNames) -> bytes:
-    """The message, written once."""
-    form = f"completions{names.mark}"
-    written = message.wire.get(form)
-    if written is None:
-        written = message.wire[form] = dump(_form(message, names))
+def _write(message: Message, form: str, names: WireNames) -> bytes:
+    """The message, written for the first and last time."""
+    written = message.wire[form] = dump(_form(message, names))
     return written
 
 

@@ -54,6 +54,8 @@ class Ollama:
 
     async def models(self) -> list[Model]:
         """Those that are installed; none when it is not there."""
+        if not await is_there(self._settings):
+            return []
         client = await self._client.get()
         from ollama import ResponseError
 

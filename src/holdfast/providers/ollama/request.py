@@ -31,7 +31,8 @@ class RequestWriter:
         parts = [dump(head)[:-1]]
         if tools and written_tools.json:
             parts += [b',"tools":[', b",".join(written_tools.json), b"]"]
-        written = [_written(message, written_tools.names) for message in request.messages]
+        form = f"ollama{written_tools.names.mark}"
+        written = [message.wire.get(form) or _write(message, form, written_tools.names) for message in request.messages]
         if request.system.strip():
             written.insert(0, dump({"role": "system", "content": request.system}))
         parts += [b',"messages":[', b",".join(written), b"]}"]
@@ -50,12 +51,9 @@ def _think(request: Request) -> Json:
     return request.thinking if "gpt-oss" in request.model else True
 
 
-def _written(message: Message, names: WireNames) -> bytes:
-    """The message, written once."""
-    form = f"ollama{names.mark}"
-    written = message.wire.get(form)
-    if written is None:
-        written = message.wire[form] = _form(message, names)
+def _write(message: Message, form: str, names: WireNames) -> bytes:
+    """The message, written for the first and last time."""
+    written = message.wire[form] = _form(message, names)
     return written
 
 
