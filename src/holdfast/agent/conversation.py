@@ -1,0 +1,91 @@
+"""One session as the model gets it, and as it stands in the log: a message is on record as soon as it is made."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+from holdfast.store import events
+from holdfast.store.database import Database
+from holdfast.store.events import NewEvent
+from holdfast.store.leases import Lease
+from holdfast.vocabulary.chat import ChatEvent
+from holdfast.vocabulary.json import Json, JsonObject
+from holdfast.vocabulary.messages import AssistantMessage, CallBlock, Message, ToolMessage, as_json, from_json
+
+MESSAGE = "message"
+_PAGE = 1_000
+_INTERRUPTED = "This call was under way when the program ended. Look at the files before you repeat it."
+
+
+class Conversation:
+    """The messages of a session, and those who watch it."""
+
+    def __init__(self, database: Database, lease: Lease, session_id: str, messages: list[Message]) -> None:
+        self._database = database
+        self._lease = lease
+        self._watchers: list[Callable[[ChatEvent], None]] = []
+        self._in_order = asyncio.Lock()
+        self._recording: set[asyncio.Task[None]] = set()
+        self.id = session_id
+        self.messages = messages
+
+    @classmethod
+    async def load(cls, database: Database, lease: Lease, session_id: str) -> "Conversation":
+        """The session as it was left. Calls without a result, because the program ended, get one that says so.
+
+        Raises:
+            NotFound: There is no such session.
+        """
+        messages: list[Message] = []
+        after = 0
+        while page := await events.read(database, lease.workspace_id, session_id, after=after, limit=_PAGE):
+            messages += [from_json(cast("Mapping[str, Json]", each.payload)) for each in page if each.type == MESSAGE]
+            after = page[-1].seq
+        conversation = cls(database, lease, session_id, messages)
+        await conversation.add(*[ToolMessage(call.id, call.name, _INTERRUPTED, is_error=True) for call in _unanswered(messages)])
+        return conversation
+
+    def watch(self, watcher: Callable[[ChatEvent], None]) -> Callable[[], None]:
+        """Have everything told from now on; what this gives ends it."""
+        self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody is there."""
+        return bool(self._watchers)
+
+    async def add(self, *messages: Message) -> None:
+        """Put messages on record, for the model to read from now on."""
+        if messages:
+            await self._append([NewEvent(MESSAGE, as_json(message)) for message in messages])
+            self.messages += messages
+
+    async def record(self, kind: str, payload: JsonObject) -> None:
+        """Put something that happened on record, and tell it, after all that was to be recorded before."""
+        async with self._in_order:
+            [event] = await self._append([NewEvent(kind, {"conversationId": self.id, **payload})])
+            self._tell(ChatEvent(kind, cast("JsonObject", event.payload), event.seq))
+
+    def record_soon(self, kind: str, payload: JsonObject) -> None:
+        """The same, for those who cannot wait."""
+        task = asyncio.create_task(self.record(kind, payload))
+        self._recording.add(task)
+        task.add_done_callback(self._recording.discard)
+
+    def tell(self, kind: str, payload: JsonObject) -> None:
+        """Tell what passes, and is not on record."""
+        self._tell(ChatEvent(kind, {"conversationId": self.id, **payload}))
+
+    async def _append(self, new: Sequence[NewEvent]) -> list[events.Event]:
+        return await events.append(self._database, self._lease, self.id, new)
+
+    def _tell(self, event: ChatEvent) -> None:
+        for watcher in list(self._watchers):
+            watcher(event)
+
+
+def _unanswered(messages: Sequence[Message]) -> list[CallBlock]:
+    answered = {message.call_id for message in messages if isinstance(message, ToolMessage)}
+    calls = [call for message in messages if isinstance(message, AssistantMessage) for call in message.calls]
+    return [call for call in calls if call.id not in answered]
