@@ -1,5 +1,6 @@
 """Scripts: what they can say, how strictly they are read, and the demo on the real tools."""
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -219,3 +220,10 @@ async def test_the_demo_reads_edits_runs_a_command_asks_and_takes_it_all_back(tm
         assert not (desk.root / "docs" / "languages.txt").exists()
     assert "undo" in said
     assert "holdfast restore" in undone
+
+
+@carries("SCRIPT-2")
+def test_the_script_in_the_documentation_is_one() -> None:
+    [text] = re.findall(r"^```yaml\n(.*?)^```$", (CHECKOUT / "docs" / "providers.md").read_text(), re.MULTILINE | re.DOTALL)
+
+    assert len(parse(text).turns) == 2
