@@ -15,9 +15,9 @@ from holdfast.store import sessions
 from holdfast.tool.definition import neutral
 from holdfast.tool.tool import Danger
 from holdfast.vocabulary.call import ToolCall
-from holdfast.vocabulary.chat import EndOfTurn
+from holdfast.vocabulary.chat import CANCELLED, EndOfTurn
 from holdfast.vocabulary.errors import Busy, HoldfastError, NotFound
-from holdfast.vocabulary.events import ApprovalAsked, Event, ToolOutput, ToolStarted
+from holdfast.vocabulary.events import ApprovalAsked, Event, QuestionAsked, ToolOutput, ToolStarted
 from holdfast.vocabulary.json import JsonObject
 from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.profile import Profile
@@ -89,13 +89,14 @@ class Agents:
         turn = await self._turn(conversation, profile, model)
         task = self._running[session_id] = asyncio.create_task(turn.run(content))
         try:
-            return await asyncio.shield(task)
+            await asyncio.wait({task})
         except asyncio.CancelledError:
             task.cancel()
             await asyncio.wait({task})
             raise
         finally:
             self._running.pop(session_id, None)
+        return CANCELLED if task.cancelled() else task.result()
 
     def cancel(self, session_id: str) -> bool:
         """End the turn that is running; tells whether there was one."""
@@ -149,6 +150,8 @@ class Agents:
         match event:
             case ApprovalAsked(_, approval):
                 conversation.record_soon("chat:tool-confirm", {**told, "input": approval["input"], **_confirm(approval)})
+            case QuestionAsked(_, question):
+                conversation.record_soon("chat:question", {**told, "questionId": question["id"], "questions": question["questions"]})
             case ToolStarted(call):
                 conversation.record_soon("chat:tool-start", {**told, "input": cast("JsonObject", _input(call))})
             case ToolOutput(_, chunk):

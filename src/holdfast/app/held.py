@@ -94,7 +94,7 @@ async def open_held(
         ledger = VersionLedger(records)
         found = await recover(ledger, opened.named, state_of=opened.state, layers=layers_left(settings, records.workspace_id))
         changes = Changes(ledger)
-        person = SessionPerson(database, lease, question_seconds=60 * settings["question_minutes"])
+        person = SessionPerson(database, lease, question_seconds=60 * settings["question_minutes"], announce=announce)
         recorder = StoreRecorder(database, lease, opened.state, own_state="state" not in mounts)
         every = {**opened.named, "state": opened.state("default")}
         rules = Rules(ProtectedPaths(own=own_paths(every, settings.home)), writes_protected=settings["writes_protected"])

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 
 COMMANDS = {
+    "run": "have a model work on the project, and watch it",
     "serve": "serve the project in a folder, over REST",
     "call": "call a tool and print its result",
     "tools": "list the tools that there are",

@@ -24,7 +24,7 @@ _MAX_DIFFS = 20
 _MAX_DIFF_LINES = 200
 
 
-class _Left(Exception):
+class Left(Exception):
     """The person has gone, and decides nothing."""
 
 
@@ -50,8 +50,8 @@ def takes_decisions(tool: str) -> bool:
 async def wants_live() -> bool:
     """Whether the person wants a command that runs without a sandbox."""
     try:
-        answer = await _asked("There is no sandbox here: what the command does is real at once, anywhere. Run it? [y/N] ")
-    except _Left:
+        answer = await asked("There is no sandbox here: what the command does is real at once, anywhere. Run it? [y/N] ")
+    except Left:
         return False
     return answer.startswith("y")
 
@@ -73,7 +73,7 @@ async def decide(holdfast: Holdfast, metadata: Mapping[str, Json]) -> None:
     try:
         while not await _is_decided(holdfast, effects_id, told):
             pass
-    except _Left:
+    except Left:
         print(later)
     except asyncio.CancelledError:
         print(f"\n{later}")
@@ -82,9 +82,9 @@ async def decide(holdfast: Holdfast, metadata: Mapping[str, Json]) -> None:
 
 async def _is_decided(holdfast: Holdfast, effects_id: str, told: dict[str, Any]) -> bool:
     """Ask once, and do it; False when nothing came of the answer, so that there is still something to decide."""
-    answer = await _asked("keep, choose, drop or hold? ")
+    answer = await asked("keep, choose, drop or hold? ")
     if answer.startswith("h"):
-        raise _Left
+        raise Left
     if answer.startswith("d"):
         await _called(holdfast, "drop", effects_id=effects_id)
         print("dropped")
@@ -115,12 +115,12 @@ async def _chosen(told: dict[str, Any], *, is_all: bool) -> _Chosen:
         if path in of_git or any(path.startswith(f"{above}/") for above in paths):
             continue
         within = " and what is in it" if one["type"] == "directory" else ""
-        if (await _asked(f"keep {visible_line(path)}{within} ({one['kind']})? [y/N] ")).startswith("y"):
+        if (await asked(f"keep {visible_line(path)}{within} ({one['kind']})? [y/N] ")).startswith("y"):
             paths.append(path)
     git_settings = False
     if of_git:
         named = ", ".join(map(visible_line, of_git[:5])) + (f" and {len(of_git) - 5} more" if len(of_git) > 5 else "")
-        git_settings = (await _asked(f"These can make git run programs: {named}. Keep them too? [y/N] ")).startswith("y")
+        git_settings = (await asked(f"These can make git run programs: {named}. Keep them too? [y/N] ")).startswith("y")
     if git_settings:
         paths += of_git
     return _Chosen(None if is_all else paths, git_settings)
@@ -150,11 +150,13 @@ async def _called(holdfast: Holdfast, name: str, **arguments: Json) -> dict[str,
     return cast("dict[str, dict[str, Any]]", outcome.answer.body)["result"]
 
 
-async def _asked(question: str) -> str:
-    """What the person types. The workspace stays ours while they think, so nothing here may wait for them but this.
+async def asked(question: str, *, as_typed: bool = False) -> str:
+    """What the person types, in small letters unless it is wanted `as_typed`.
+
+    The workspace stays ours while they think, so nothing here may wait for them but this.
 
     Raises:
-        _Left: They have ended the input.
+        Left: They have ended the input.
     """
     print(question, end="", flush=True)
     loop, terminal = asyncio.get_running_loop(), sys.stdin.fileno()
@@ -168,5 +170,6 @@ async def _asked(question: str) -> str:
     line = os.read(terminal, 4096)
     if not line:
         print()
-        raise _Left
-    return line.decode(errors="replace").strip().casefold()
+        raise Left
+    said = line.decode(errors="replace").strip()
+    return said if as_typed else said.casefold()

@@ -5,7 +5,7 @@ Questions are rows: they outlive the process, and any client can answer.
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import jsonschema_rs
@@ -18,6 +18,7 @@ from holdfast.store.leases import Lease
 from holdfast.store.questions import Question
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.errors import Busy, InvalidArguments, Mistake, NotFound, NotPermitted, TimedOut
+from holdfast.vocabulary.events import Event, QuestionAsked
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.moments import iso
@@ -29,7 +30,10 @@ _LOOK_AGAIN_SECONDS = 1.0
 class SessionPerson:
     """Whoever sits before the sessions of one workspace."""
 
-    def __init__(self, database: Database, lease: Lease, *, question_seconds: float) -> None:
+    def __init__(
+        self, database: Database, lease: Lease, *, question_seconds: float, announce: Callable[[Event], None] = lambda _: None
+    ) -> None:
+        self._announce = announce
         self._database = database
         self._lease = lease
         self._question_seconds = question_seconds
@@ -58,6 +62,7 @@ class SessionPerson:
         session = call.caller.session
         expires_at = now() + int(self._question_seconds * 1_000_000)
         question = await rows.ask(self._database, self._lease, list(questions), session_id=session, call_id=call.id, expires_at=expires_at)
+        self._announce(QuestionAsked(call, shown_question(question)))
         if not session:
             return {"status": "question_pending", "question_id": question.id, "questions": questions}
         return await self._answer_to(question.id)

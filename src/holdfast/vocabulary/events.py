@@ -17,6 +17,14 @@ class ApprovalAsked:
 
 
 @dataclass(frozen=True)
+class QuestionAsked:
+    """The call waits for a person's answer; `question` is what they are shown."""
+
+    call: ToolCall
+    question: JsonObject
+
+
+@dataclass(frozen=True)
 class ToolStarted:
     """The call was allowed and is about to run."""
 
@@ -40,4 +48,4 @@ class ToolFinished:
     seconds: float
 
 
-Event: TypeAlias = ApprovalAsked | ToolStarted | ToolOutput | ToolFinished
+Event: TypeAlias = ApprovalAsked | QuestionAsked | ToolStarted | ToolOutput | ToolFinished
