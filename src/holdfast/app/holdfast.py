@@ -54,7 +54,8 @@ class Holdfast:
     ) -> AsyncGenerator["Holdfast"]:
         """Open a project folder. Without a profile, every tool of every toolset can be called.
 
-        `mounts` are more folders by name; a folder that ends in `:ro` is
+        A profile is named as in `holdfast profile list`. `mounts` are more
+        folders by name, besides the profile's; one that ends in `:ro` is
         only read. `run` tells apart the `@state` of one run from another's.
         When another process holds the folder's workspace, calls are passed
         on to it.
@@ -62,26 +63,28 @@ class Holdfast:
         Raises:
             NotFound, NotDirectory: A folder is not there.
             InvalidArguments: There is no such profile, or a mount's name is not a name.
+            InvalidSetting: There are mistakes in the settings or in the profile.
             Busy: Another process holds the workspace, and with it decides on the mounts.
         """
-        chosen = named_profile(profile)
-        project = Path(folder)
+        project, own = Path(folder), Path(home) if home is not None else None
         if not project.exists():
             raise NotFound(f"the folder of mount @project does not exist: {folder}", hint="Create it, or name another folder.")
         if not project.is_dir():
             raise NotDirectory(f"the root of mount @project is not a directory: {folder}", hint="Name a folder.")
         if run and (not run.replace("-", "").replace("_", "").isalnum() or len(run) > 100):
             raise InvalidArguments.of("run", "is not a name", hint="Use letters, digits, '-' and '_'.")
-        settings = load_settings(project, home=Path(home) if home is not None else None)
+        chosen = named_profile(profile, project=project, home=own)
+        more = {**chosen.mounts, **(mounts or {})}
+        settings = load_settings(project, home=own)
         async with Platform.open(settings) as platform:
             workspace = await platform.ensure_workspace(project)
-            platform.mount_also(workspace.id, mounts or {})
+            platform.mount_also(workspace.id, more)
             held: Held | None = None
             try:
                 held = await platform.hold(workspace.id)
             except Busy:
                 # A running server has it, and calls are passed on there.
-                if mounts:
+                if more:
                     raise
             yield cls(platform, workspace.id, chosen, run, held)
 

@@ -26,7 +26,7 @@ from holdfast.vocabulary.errors import Busy, HoldfastError, InvalidArguments, Mi
 from holdfast.vocabulary.outcome import Answer, Done, Failed, Outcome, Refused
 from holdfast.vocabulary.profile import Profile
 
-from .profiles import named_profile
+from .profiles import hear_profile, tell_profile
 
 _FOLDER = "sockets"
 _SUFFIX = ".sock"
@@ -90,7 +90,7 @@ class Relay:
         if self._take is None:
             return {"raised": _told_error(Busy("the process that holds the workspace is only starting", hint="Try again in a moment."))}
         try:
-            return _told(await self._take(asked["workspace"], call, named_profile(asked["profile"])))
+            return _told(await self._take(asked["workspace"], call, hear_profile(asked["profile"])))
         except HoldfastError as error:
             return {"raised": _told_error(error)}
 
@@ -124,15 +124,12 @@ async def pass_on(home: Path, address: str, workspace_id: str, call: ToolCall, p
         OSError: It is not there any more, and has not heard the call.
         NotTaken: It cannot take the call now, and nothing has happened.
         Busy: It went away in the middle of the call.
-        InvalidArguments: The profile has no name that the other would know.
         HoldfastError: What the other would have raised.
     """
-    if named_profile(profile.name) != profile:
-        raise InvalidArguments.of("profile", "is your own, and the workspace is held by another process", hint="Use a shipped profile.")
     reader, writer = await _connected(home, address)
     try:
         asked = {"workspace": workspace_id, "id": call.id, "name": call.name, "arguments": call.arguments}
-        asked.update(caller=vars(call.caller), profile=profile.name, effects=call.effects.value)
+        asked.update(caller=vars(call.caller), profile=tell_profile(profile), effects=call.effects.value)
         writer.write(json.dumps(asked).encode() + b"\n")
         await writer.drain()
         line = await reader.readline()

@@ -25,17 +25,17 @@ def find_tools() -> Registry:
     return Registry(find_toolsets("holdfast.toolsets"))
 
 
-def list_tools(profile: str | Profile | None = None) -> list[Tool]:
-    """The tools that a model with this profile may see."""
-    chosen = named_profile(profile)
+def list_tools(profile: str | Profile | None = None, *, project: Path | None = None) -> list[Tool]:
+    """The tools that a model with this profile may see; `project` is where it may come from."""
+    chosen = named_profile(profile, project=project)
     return find_tools().list_for_scope(chosen.scope, toolsets=chosen.toolsets or None)
 
 
-def describe_tools(profile: str | Profile | None = None) -> list[dict[str, Any]]:
+def describe_tools(profile: str | Profile | None = None, *, project: Path | None = None) -> list[dict[str, Any]]:
     """What a profile's tools are, in the words of their definitions."""
     return [
         {**neutral(tool), "toolset": tool.toolset, "category": tool.category.value, "danger": tool.danger.value}
-        for tool in list_tools(profile)
+        for tool in list_tools(profile, project=project)
     ]
 
 

@@ -9,6 +9,9 @@ from .mode import Mode
 from .scope import Scope
 from .trust import Trust, When
 
+# How programs inside a sandbox are found, and where they keep their things, is for the sandbox to say.
+RESERVED_VARIABLES = frozenset({"HOME", "USER", "LOGNAME", "SHELL", "PATH", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_", "GIT_OPTIONAL_LOCKS"})
+
 
 @dataclass(frozen=True)
 class Workflow:
