@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from holdfast.store.leases import Lease
 from holdfast.tool.held import Held
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.errors import Busy, Denied, InvalidArguments, NotFound
-from holdfast.vocabulary.json import JsonObject, dump
+from holdfast.vocabulary.json import Json, JsonObject, dump
 from holdfast.vocabulary.moments import iso
 
 _LOOK_AGAIN_SECONDS = 1.0
@@ -54,7 +55,7 @@ class Approvals:
                 session_id=session,
                 call_id=call.id,
                 tool=call.name,
-                input=call.arguments,
+                input=_parsed(call.arguments),
                 args_hash=fingerprint,
                 reason=reason,
                 expires_at=expires_at,
@@ -144,6 +145,11 @@ class Approvals:
                     continue
         finally:
             self._waiting.pop(approval.id, None)
+
+
+def _parsed(arguments: JsonObject | str) -> Json:
+    """The arguments as a person is shown them; what could not be parsed was refused before anybody is asked."""
+    return json.loads(arguments) if isinstance(arguments, str) else arguments
 
 
 def shown_approval(approval: Approval) -> dict[str, Any]:

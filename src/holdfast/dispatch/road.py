@@ -166,7 +166,9 @@ class Road:
 
     async def _decide_by(self, call: ToolCall, wanted: tuple[str, JsonObject]) -> Outcome:
         name, arguments = wanted
-        return await self.take(ToolCall(f"{call.id}-{name}", name, arguments, call.caller), _DECIDER)
+        # It is the person's call, made in the same place.
+        caller = replace(call.caller, agent="")
+        return await self.take(ToolCall(f"{call.id}-{name}", name, arguments, caller), _DECIDER)
 
     def _judge_items(self, journey: "_Journey", tool: Tool, arguments: Bound, circumstances: Circumstances) -> None:
         """Put the error in the place of each item of a list that may not be touched."""
