@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.sandbox.environment import environment_for, looks_secret
+from holdfast.sandbox.environment import additions_for, environment_for, looks_secret
 from holdfast.sandbox.settings import SandboxSettings
+from holdfast.vocabulary.profile import Environment
 
 HERE = Path("/nowhere")
 
@@ -61,3 +62,13 @@ def test_a_value_that_looks_like_a_secret_is_one_whatever_its_name(value: str) -
 @pytest.mark.parametrize("value", ["vi", "/usr/bin:/bin", "en_US.UTF-8", "https://example.org/path", "xterm-256color", "1"])
 def test_an_ordinary_value_is_no_secret(value: str) -> None:
     assert not looks_secret("PLAIN", value)
+
+
+@pytest.mark.parametrize("inherits", [True, False])
+def test_a_profile_adds_what_it_inherits_names_and_sets_and_never_what_the_sandbox_says(inherits: bool) -> None:
+    server = {"EDITOR": "vi", "CI": "true", "NPM_TOKEN": "abc", "PATH": "/evil", "HOME": "/root", "LD_PRELOAD": "/bad.so"}
+    env = Environment(inherits, ("CI", "PATH", "MISSING"), {"NODE_ENV": "test", "HOME": "/elsewhere"})
+
+    found = additions_for(env, server)
+
+    assert found == {**({"EDITOR": "vi"} if inherits else {}), "CI": "true", "NODE_ENV": "test"}

@@ -12,6 +12,7 @@ from holdfast.config.profiles import ProfileFolders
 from holdfast.tool.registry import Registry
 from holdfast.tool.toolset import find_toolsets
 from holdfast.vocabulary.profile import SHIPPED, Origin, Profile
+from holdfast.vocabulary.scope import Scope
 
 EVERYTHING = Profile("everything", ())
 SAFE_ONLY = Profile("safe-only", (), dangerous=False)
@@ -56,13 +57,15 @@ def tell_profile(profile: Profile) -> str | dict[str, Any]:
     """A profile for another process of the same person: its name when all processes have it, otherwise what it says."""
     if _BUILT_IN.get(profile.name) == profile:
         return profile.name
+    # Toolsets and scope are told as they are: what a program made need not fit together as in a file.
+    says = as_yaml(replace(profile, toolsets=(), scope=profile.scope or Scope()), known_tools())
     return {
         "name": profile.name,
         "origin": profile.origin.value,
         "toolsets": profile.toolsets,
         "is_scoped": profile.scope is not None,
         "dangerous": profile.dangerous,
-        "says": as_yaml(profile, known_tools()),
+        "says": says,
     }
 
 
@@ -80,5 +83,4 @@ def hear_profile(told: str | dict[str, Any]) -> Profile:
     name, origin = str(told["name"]), Origin(told["origin"])
     read = read_profile(str(told["says"]), name=name, origin=origin, file=f"the profile '{name}'", known=known_tools())
     scope = read.scope if told["is_scoped"] else None
-    # As they were: what a program made need not name the toolsets that a file would have.
     return replace(read, scope=scope, toolsets=tuple(map(str, told["toolsets"])), dangerous=bool(told["dangerous"]))

@@ -212,8 +212,8 @@ class _Reading:
                 inherits = True
             elif _VARIABLE.fullmatch(name) is None or "\0" in value:
                 item.wrong("this must be inherit, NAME to pass on, or NAME=value to set")
-            elif name in RESERVED_VARIABLES:
-                item.wrong(f"{name} is for the sandbox to say")
+            elif name in RESERVED_VARIABLES or name.startswith("HOLDFAST_"):
+                item.wrong(f"{name} is for Holdfast to say")
             elif name in given or name in passed:
                 item.wrong(f"{name} is here twice")
             elif equals:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from holdfast.vocabulary.profile import RESERVED_VARIABLES, Environment
+
 from .settings import SandboxSettings
 
 HOME = "/home/holdfast"
@@ -30,8 +32,6 @@ _SECRET_VALUE = re.compile(
 )
 # A long run of letters and digits without meaning: a key of a kind that we do not know.
 _RANDOM_VALUE = re.compile(r"^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9+/_=-]{32,}$")
-# How programs inside are to be found, and where they keep their things, is for the sandbox to say.
-_OURS = frozenset({"HOME", "USER", "LOGNAME", "SHELL", "PATH", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_", "GIT_OPTIONAL_LOCKS"})
 # What changes how programs start; somebody who wants it inside can write it into the command.
 _LOADING = re.compile(r"^(LD_|BASH_FUNC_|BASH_ENV$|ENV$|PYTHONHOME$|HOLDFAST_|XDG_|DBUS_|SSH_|GPG_|DISPLAY$|WAYLAND_|XAUTHORITY$)")
 
@@ -40,7 +40,7 @@ def environment_for(
     settings: SandboxSettings, server: Mapping[str, str], *, path: str, additions: Mapping[str, str], home: str = HOME
 ) -> dict[str, str]:
     """The whole environment of a command; `additions` come from the caller and are passed as they are."""
-    passed = {name: server[name] for name in server if name not in _OURS and _may_pass(settings, server, name)}
+    passed = {name: server[name] for name in server if name not in RESERVED_VARIABLES and _may_pass(settings, server, name)}
     return {
         "LANG": "C.UTF-8",
         "TERM": "dumb",
@@ -56,10 +56,21 @@ def environment_for(
     }
 
 
+def additions_for(env: Environment, server: Mapping[str, str]) -> dict[str, str]:
+    """What a profile's commands are given besides the usual: what it inherits, what it names, what it sets."""
+    inherited = {name: value for name, value in server.items() if env.inherits and _may_inherit(name, value)}
+    named = {name: server[name] for name in env.passed if name in server}
+    return {name: value for name, value in {**inherited, **named, **env.given}.items() if name not in RESERVED_VARIABLES}
+
+
 def _may_pass(settings: SandboxSettings, server: Mapping[str, str], name: str) -> bool:
     if name in _ALLOWED or name.startswith("LC_") or name in settings.env:
         return True
-    return settings.env_inherit and not _LOADING.match(name) and not looks_secret(name, server[name])
+    return settings.env_inherit and _may_inherit(name, server[name])
+
+
+def _may_inherit(name: str, value: str) -> bool:
+    return not _LOADING.match(name) and not looks_secret(name, value)
 
 
 def looks_secret(name: str, value: str) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import codecs
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from typing import TypeVar
 from holdfast.sandbox.command import Command, Finished, SandboxMount, Tier
 from holdfast.sandbox.effects import Judge, effects_of
 from holdfast.sandbox.effects_shown import Difference, Shown, diff_of, shown
+from holdfast.sandbox.environment import additions_for
 from holdfast.sandbox.layer import Layer
 from holdfast.sandbox.sandbox import Sandbox
 from holdfast.sandbox.settings import SandboxSettings
@@ -21,6 +23,7 @@ from holdfast.vocabulary.call import ToolCall, Wish
 from holdfast.vocabulary.effects import Effects
 from holdfast.vocabulary.errors import Busy, Conflict, HoldfastError, InvalidArguments, NotFound, NotPermitted
 from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.profile import Environment
 from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.workspace.keep import Kept
 from holdfast.workspace.keep_choice import LeftOut
@@ -118,6 +121,7 @@ class Shell:
     state: Mount
     drops: bool = False
     hides: bool = False
+    env: Environment = field(default_factory=Environment)
 
     async def run(self, script: str, seconds: float) -> Ran:
         """Run a script to its end, and do with its effects what the caller wished.
@@ -224,6 +228,7 @@ class Shell:
                 script,
                 seconds,
                 cwd=("project", ""),
+                environment=additions_for(self.env, os.environ),
                 output=path,
                 outputs=path.parent.resolve() if layer else None,
                 hidden=[("project", each) for each in hidden],

@@ -119,5 +119,5 @@ class Surroundings:
             shared = self.commands
             book = LayerBook(self.records, changes, shared.mounts, shared.trash, mounts, may_write_protected=untouchable is None)
             drops, hides = mode is Mode.PLAN, not profile.reads_protected
-            shell = Shell(self.commands, book, call, show, mounts["state"], drops=drops, hides=hides)
+            shell = Shell(self.commands, book, call, show, mounts["state"], drops=drops, hides=hides, env=profile.env)
         return Context(files, profile, call, person, show, self.search, shell, *seconds, decides_effects)
