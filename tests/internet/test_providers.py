@@ -318,8 +318,8 @@ async def test_a_redirect_on_the_same_server_is_followed_but_not_without_end() -
 
 @carries("SEARCH-20")
 async def test_a_redirect_from_https_to_http_is_never_followed() -> None:
-    from holdfast.internet.fetch import Address
     from holdfast.internet.get import _followed  # pyright: ignore[reportPrivateUsage]
+    from holdfast.internet.question import Address
 
     def follow(before: str, after: str) -> str:
         return _followed(before, after, Address(before))

@@ -8,8 +8,9 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from .clean import cleaned
-from .fetch import Address, Question, fetch_json, parse_address
+from .fetch import fetch_json
 from .protocol import SearchResult, Unanswered
+from .question import Address, Question, parse_address
 from .settings import BRAVE_URL
 
 _MEANINGS = {

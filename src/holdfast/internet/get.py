@@ -16,8 +16,8 @@ import httpx
 
 from holdfast import __version__
 
-from .fetch import Address, Passing, Question, Reply
 from .protocol import Unanswered
+from .question import Address, Passing, Question, Reply
 
 MAX_BYTES = 2 * 1024 * 1024
 _MAX_REDIRECTS = 3

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from .clean import cleaned, one_line
-from .fetch import Address, Question, fetch_json, parse_address
+from .fetch import fetch_json
 from .protocol import SearchResult, Unanswered
+from .question import Address, Question, parse_address
 
 _MEANINGS = {
     403: "JSON is disabled on that server: add json to search.formats in its settings.yml and restart it, or it refuses this client",
