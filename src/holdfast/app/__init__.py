@@ -3,7 +3,7 @@
 from .admin import add_member, add_user, create_token, create_workspace, token_secret
 from .holdfast import Holdfast
 from .platform import Platform
-from .profiles import EVERYTHING, SAFE_ONLY, named_profile
+from .profiles import EVERYTHING, SAFE_ONLY, named_profile, profile_folders
 from .projects import find_projects, name_people
 from .tools import describe_arguments, describe_tools, examine, is_command, list_tools
 
@@ -24,5 +24,6 @@ __all__ = [
     "list_tools",
     "name_people",
     "named_profile",
+    "profile_folders",
     "token_secret",
 ]

@@ -9,6 +9,7 @@ COMMANDS = {
     "serve": "serve the project in a folder, over REST",
     "call": "call a tool and print its result",
     "tools": "list the tools that there are",
+    "profile": "list, show and check profiles: what agents are",
     "history": "list the versions of a file",
     "diff": "show what changed between two versions of a file",
     "restore": "bring an old version of a file back",

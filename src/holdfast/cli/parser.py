@@ -21,7 +21,7 @@ def add_project_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", default=".", metavar="DIR", help="the project's folder (default: the current one)")
     parser.add_argument("--mount", action="append", default=[], metavar="NAME=DIR[:ro]", help="one more folder, as @NAME")
     parser.add_argument("--run", default="", metavar="ID", help="which run's @state is meant")
-    parser.add_argument("--profile", metavar="NAME", help="only the tools of this profile: coder, core, fs, simple, planner")
+    parser.add_argument("--profile", metavar="NAME", help="only the tools of this profile (`holdfast profile list`)")
 
 
 def parse_mounts(parser: argparse.ArgumentParser, given: list[str]) -> dict[str, str]:
