@@ -1,5 +1,8 @@
 """Profile files: what they say, every mistake with its line, and what a project's may not say."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -334,3 +337,14 @@ def test_a_shipped_profile_is_told_tool_by_tool_and_can_be_ones_own(name: str, r
     assert own.scope is not None
     assert list(own.scope.permissions) == [tool for toolset in shipped.toolsets for tool in known.toolsets[toolset]]
     assert as_document(own, known) == as_document(shipped, known)
+
+
+@carries("PROFILE-1")
+def test_the_profile_of_the_documentation_is_one(read: Read) -> None:
+    page = (Path(__file__).parents[2] / "docs/profiles.md").read_text()
+
+    shown = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+    assert shown
+    for text in shown:
+        assert read(text).scope != Scope()
