@@ -134,3 +134,18 @@ def test_a_call_with_a_broken_profile_is_a_usage_error_that_names_the_lines(term
     assert (ended.code, ended.out) == (64, "")
     assert "line 1: trust" in ended.err
     assert "line 2: mounts" in ended.err
+
+
+@carries("PROFILE-4", "PROFILE-12")
+def test_a_model_at_work_has_the_tools_and_the_turns_of_its_profile(terminal: Terminal) -> None:
+    theirs(terminal, "brief", "limits: {turns: 2}\ntool_permissions: {read_file: {allowed: true}}\n")
+    answers = "".join(f"      - - call: {tool}\n          with: {{path: notes.md}}\n" for tool in ("read_file", "file_read", "read_file"))
+    (terminal.home / "scripts").mkdir(parents=True)
+    (terminal.home / "scripts/loop.yaml").write_text(f"turns:\n  - answers:\n{answers}")
+
+    ended = terminal.run("run", "go", "--profile", "brief", "--model", "scripted/loop", "--json")
+
+    events = [json.loads(line) for line in ended.out.splitlines()]
+    results = [event["payload"]["status"] for event in events if event["type"] == "chat:tool-result"]
+    assert results[:2] == ["success", "error"]
+    assert events[-1]["payload"]["reason"] == "limit"

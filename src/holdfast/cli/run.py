@@ -5,10 +5,12 @@ import json
 import sys
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
-from holdfast.app import Holdfast, named_profile
+from holdfast.app import Holdfast
 from holdfast.app.agents import Agents, Held, Providers, provider_settings
+from holdfast.config.settings import load_settings
 from holdfast.vocabulary.chat import DONE, ChatEvent, EndOfTurn
 from holdfast.vocabulary.errors import HoldfastError
 from holdfast.vocabulary.json import Json, JsonObject
@@ -39,10 +41,10 @@ def main(words: list[str]) -> int:
 
 
 async def _run(given: Any, mounts: dict[str, str]) -> EndOfTurn:
-    async with Holdfast.open(given.project, mounts=mounts, run=given.run) as holdfast:
+    chosen = given.profile or load_settings(Path(given.project))["profile"]
+    async with Holdfast.open(given.project, profile=chosen, mounts=mounts, run=given.run) as holdfast:
         held = await holdfast.platform.hold(holdfast.workspace_id)
-        settings = holdfast.platform.settings
-        profile = named_profile(given.profile or settings["profile"])
+        settings, profile = holdfast.platform.settings, holdfast.profile
         providers = Providers(provider_settings(settings))
         agents = Agents(holdfast.platform, held, providers)
         trust = Trust.AUTONOMOUS if given.yes else Trust(given.trust) if given.trust else None
