@@ -1,6 +1,7 @@
 """The union of disk and store: what is on the disk, with what the store knows of it, and what only the store has."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from operator import itemgetter, le
 from typing import TypeAlias
 
 from holdfast.store.files import DOCUMENT, FOLDER, File, Known
@@ -63,6 +64,14 @@ async def find_items(records: Records | None, place: Place, criteria: Criteria, 
 
     found = await _union(records, place, recursive=criteria.recursive, seen=seen, wanted=named)
     return _by_path(one for one in found if (file_type is None or one.file_type == file_type) and _fits(one, criteria))
+
+
+def _only_on_disk(entry: Entry) -> Item:
+    """`item_of` for what the store does not know; a listing has thousands of them."""
+    path, kind, size, seconds = entry
+    name, modified = path[path.rfind("/") + 1 :], int(seconds * 1e6)
+    file_type = FOLDER if kind is Kind.DIRECTORY else DOCUMENT
+    return Item(path, name, name, file_type, False, False, None, size, modified, modified)
 
 
 async def glob_items(records: Records | None, place: Place, patterns: Sequence[str]) -> list[Item]:
@@ -130,11 +139,11 @@ async def _union(
     wanted: Callable[[Known], bool] = lambda _: True,
 ) -> list[Item]:
     if records is None:
-        return await in_turns(lambda entry: item_of(entry.path, None, entry), await seen(place))
+        return await in_turns(_only_on_disk, await seen(place))
     rows = await rows_beneath(records, place, recursive=recursive)
     on_disk = await _seen_or_none(seen, rows)
     if not rows.known:
-        return await in_turns(lambda entry: item_of(entry.path, None, entry), on_disk)
+        return await in_turns(_only_on_disk, on_disk)
     entries = {entry.path: entry for entry in on_disk}
     # A row may have met no entry because the entry is not what is looked for.
     left = await rows.missing_on_disk([one for path, one in rows.known.items() if path not in entries and wanted(one)])
@@ -192,7 +201,12 @@ def _is_on(start: Trail, names: list[str], *, is_folder: bool) -> bool:
 
 
 def _by_path(found: Iterable[Item]) -> list[Item]:
-    return sorted(found, key=lambda one: one.path.split("/"))
+    """By path, component by component. What only a walk has found is so already, and a slash is then the least of all characters."""
+    every = list(found)
+    keys = [one.path.replace("/", "\0") for one in every]
+    if all(map(le, keys, keys[1:])):
+        return every
+    return [one for _, one in sorted(zip(keys, every, strict=True), key=itemgetter(0))]
 
 
 def _not_directory(place: Place) -> NotDirectory:

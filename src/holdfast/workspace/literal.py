@@ -8,7 +8,7 @@ from .place import Place
 
 # Outside of ASCII, and yet k and s when case does not matter: rare enough to leave them to ripgrep.
 _KELVIN_AND_LONG_S = ("\u212a".encode(), "\u017f".encode())
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+BYTE_ORDER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class NotForUs(Exception):
@@ -62,7 +62,7 @@ def lines_with(data: bytes, query: Query, *, at_most: int | None = None) -> list
 
 
 def _as_utf8(data: bytes) -> bytes:
-    if data.startswith(_UTF_16):
+    if data.startswith(BYTE_ORDER_MARKS):
         return data.decode("utf-16", errors="replace").encode()
     return data.removeprefix(codecs.BOM_UTF8)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .directories import Names
 from .filter import Filter
 from .kernel import WouldBlock, open_beneath
-from .literal import NotForUs, is_plain, lines_with
+from .literal import BYTE_ORDER_MARKS, NotForUs, is_plain, lines_with
 from .match import Match, Query
 from .mount import Mount
 from .names import sayable
@@ -84,10 +84,15 @@ def scan_small(place: Place, query: Query, sight: Sight, *, wait: bool) -> Scan:
 
 def _scan_small(files: Filter, allowance: Allowance, *, wait: bool) -> Scan:
     result = Scan()
+    needle = files.query.pattern.encode() if files.query.case_sensitive else None
     # All names first: a tree that is too large is then given up before a file of it is opened.
     for file in list(_files(files, allowance, wait=wait)):
         data = _contents(files.top.mount, file.path, max_bytes=allowance.size, wait=wait)
-        found = _matches(data, file, files.query, at_most=allowance.matches + 1)
+        # Most files do not have it, and that is quickly told.
+        if needle is not None and needle not in data and data[:2] not in BYTE_ORDER_MARKS:
+            found: list[Match] = []
+        else:
+            found = _matches(data, file, files.query, at_most=allowance.matches + 1)
         result.files_searched += 1
         result.matches += found
         if 0 < files.query.max_matches < len(result.matches):
