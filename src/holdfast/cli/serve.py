@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.accounts.tokens import Tokens
 from holdfast.app import Platform, token_secret
+from holdfast.app.memory import collect_less_often
 from holdfast.config.settings import Settings, load_settings
 from holdfast.vocabulary.errors import Busy, InvalidSetting, NotFound
 from holdfast.vocabulary.finding import Finding
@@ -77,6 +78,7 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
         missing = await lacks
         told: dict[str, Any] = {"url": f"{base}/?token={once}", "token": bearer, "workspace_id": workspace.id, "user": user.email}
         told["sandbox_tier"] = 0 if missing else 1
+        collect_less_often()
         say = partial(_say, told, base, folder, missing, as_json=as_json)
         await serve(app, listening, on_ready=say, on_stop=platform.stop_waiting)
 
