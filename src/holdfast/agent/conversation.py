@@ -13,21 +13,25 @@ from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.messages import AssistantMessage, CallBlock, Message, ToolMessage, as_json, from_json
 
 MESSAGE = "message"
+_END = "chat:stream-end"
+_DELTAS = ("chat:text-delta", "chat:thinking-delta")
 _PAGE = 1_000
 _INTERRUPTED = "This call was under way when the program ended. Look at the files before you repeat it."
 
 
 class Conversation:
-    """The messages of a session, and those who watch it."""
+    """The messages of a session, and those who watch it. `last_seq` is the number of the newest event that is on record."""
 
-    def __init__(self, database: Database, lease: Lease, session_id: str, messages: list[Message]) -> None:
+    def __init__(self, database: Database, lease: Lease, session_id: str, messages: list[Message], last_seq: int = 0) -> None:
         self._database = database
         self._lease = lease
         self._watchers: list[Callable[[ChatEvent], None]] = []
         self._in_order = asyncio.Lock()
         self._recording: set[asyncio.Task[None]] = set()
+        self._under_way: dict[tuple[str, Json], list[JsonObject]] = {}
         self.id = session_id
         self.messages = messages
+        self.last_seq = last_seq
 
     @classmethod
     async def load(cls, database: Database, lease: Lease, session_id: str) -> "Conversation":
@@ -41,8 +45,8 @@ class Conversation:
         while page := await events.read(database, lease.workspace_id, session_id, after=after, limit=_PAGE):
             messages += [from_json(cast("Mapping[str, Json]", each.payload)) for each in page if each.type == MESSAGE]
             after = page[-1].seq
-        conversation = cls(database, lease, session_id, messages)
-        await conversation.add(*[ToolMessage(call.id, call.name, _INTERRUPTED, is_error=True) for call in _unanswered(messages)])
+        conversation = cls(database, lease, session_id, messages, last_seq=after)
+        await conversation.answer_calls(_INTERRUPTED)
         return conversation
 
     def watch(self, watcher: Callable[[ChatEvent], None]) -> Callable[[], None]:
@@ -55,16 +59,31 @@ class Conversation:
         """Whether anybody is there."""
         return bool(self._watchers)
 
+    @property
+    def under_way(self) -> list[ChatEvent]:
+        """The answer that is just being given, as far as it has come: one event for each of its blocks."""
+        return [
+            ChatEvent(kind, {**pieces[0], "content": "".join(str(piece["content"]) for piece in pieces)})
+            for (kind, _), pieces in self._under_way.items()
+        ]
+
     async def add(self, *messages: Message) -> None:
         """Put messages on record, for the model to read from now on."""
         if messages:
             await self._append([NewEvent(MESSAGE, as_json(message)) for message in messages])
             self.messages += messages
+            self._under_way.clear()
+
+    async def answer_calls(self, text: str) -> None:
+        """Give the calls that have no result, and will get none, this one: a model must not be asked with calls left open."""
+        await self.add(*[ToolMessage(call.id, call.name, text, is_error=True) for call in _unanswered(self.messages)])
 
     async def record(self, kind: str, payload: JsonObject) -> None:
         """Put something that happened on record, and tell it, after all that was to be recorded before."""
         async with self._in_order:
             [event] = await self._append([NewEvent(kind, {"conversationId": self.id, **payload})])
+            if kind == _END:
+                self._under_way.clear()
             self._tell(ChatEvent(kind, cast("JsonObject", event.payload), event.seq))
 
     def record_soon(self, kind: str, payload: JsonObject) -> None:
@@ -75,10 +94,15 @@ class Conversation:
 
     def tell(self, kind: str, payload: JsonObject) -> None:
         """Tell what passes, and is not on record."""
-        self._tell(ChatEvent(kind, {"conversationId": self.id, **payload}))
+        event = ChatEvent(kind, {"conversationId": self.id, **payload})
+        if kind in _DELTAS:
+            self._under_way.setdefault((kind, payload["index"]), []).append(event.payload)
+        self._tell(event)
 
     async def _append(self, new: Sequence[NewEvent]) -> list[events.Event]:
-        return await events.append(self._database, self._lease, self.id, new)
+        appended = await events.append(self._database, self._lease, self.id, new)
+        self.last_seq = max(self.last_seq, appended[-1].seq)
+        return appended
 
     def _tell(self, event: ChatEvent) -> None:
         for watcher in list(self._watchers):

@@ -11,7 +11,7 @@ from holdfast.vocabulary.chat import BUDGET, CANCELLED, DONE, ERROR, LIMIT, EndO
 from holdfast.vocabulary.chunks import Usage
 from holdfast.vocabulary.errors import HoldfastError, PathViolation
 from holdfast.vocabulary.json import Json, JsonObject
-from holdfast.vocabulary.messages import CallBlock, Message, ToolMessage, UserMessage
+from holdfast.vocabulary.messages import AssistantMessage, CallBlock, Message, TextBlock, ToolMessage, UserMessage
 from holdfast.vocabulary.outcome import Done, Outcome
 from holdfast.vocabulary.trust import Trust
 
@@ -20,6 +20,7 @@ from .budget import Budget
 from .conversation import Conversation
 
 _SAME_FAILURES = 3
+_ENDED = "The turn was ended before this call was done. Look at the files before you repeat it."
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,12 @@ class Hands:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How long a turn may go on."""
+    """How long a turn may go on. With `last_words` the model is not asked once more at the limit: they are said in its place."""
 
     answers: int = 200
     seconds: float = 30 * 60
     path_violations: int = 3
+    last_words: str = ""
 
 
 @dataclass
@@ -75,6 +77,7 @@ class Turn:
         except HoldfastError as error:
             await asyncio.shield(self._told_error(message_id, error))
         finally:
+            await asyncio.shield(conversation.answer_calls(_ENDED))
             ended = {"messageId": message_id, "reason": reason, "usage": _shown(used)}
             await asyncio.shield(conversation.record("chat:stream-end", ended))
         return reason
@@ -82,6 +85,9 @@ class Turn:
     async def _until_done(self, message_id: str) -> tuple[EndOfTurn, Usage]:
         total = Usage(0, 0)
         for number in range(self.bounds.answers + 1):
+            if number == self.bounds.answers and self.bounds.last_words:
+                await self._said(message_id, self.bounds.last_words)
+                break
             has_room = self.budget.has_room_for_tools(self.conversation.messages)
             # At the limit the model is asked once more, and can only speak.
             tools = self.hands.tools if has_room and number < self.bounds.answers else ()
@@ -97,6 +103,10 @@ class Turn:
                 await self._told_error(message_id, HoldfastError(f"{why}, so the turn was ended", hint="Say how to go on."))
                 return ERROR, total
         return LIMIT, total
+
+    async def _said(self, message_id: str, text: str) -> None:
+        self.conversation.tell("chat:text-delta", {"messageId": message_id, "content": text, "index": 0})
+        await self.conversation.add(AssistantMessage((TextBlock(text),)))
 
     def _reason_to_stop(self) -> str | None:
         if self._violations >= self.bounds.path_violations:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast.config.home import make_home
 from holdfast.config.settings import Settings
@@ -27,6 +28,11 @@ from .commands import find_lacks, lacks_of
 from .held import Held, open_held
 from .relay import NotTaken, Relay, is_gone, pass_on, sweep
 from .tools import find_tools
+
+if TYPE_CHECKING:
+    from holdfast.providers.choose import Providers
+
+    from .agents import Agents
 
 LEASE_SECONDS = 15.0
 WAIT_SECONDS = 5.0
@@ -54,6 +60,8 @@ class Platform:
         self._extra: dict[str, Mapping[str, str | Path]] = {}
         self._folders: dict[str, Path] = {}
         self._watchers: list[Callable[[str, Event], None]] = []
+        self._agents: dict[str, Agents] = {}
+        self._providers: Providers | None = None
 
     @classmethod
     @asynccontextmanager
@@ -130,6 +138,32 @@ class Platform:
                 held = self._held[workspace_id] = await self._take(workspace_id)
             return held
 
+    async def agents(self, workspace_id: str) -> "Agents":
+        """The agents of a workspace, which is held here for them. What their sessions ask while somebody watches has its time.
+
+        Raises:
+            Busy, NotFound: As in `hold`.
+        """
+        from .agents import Agents
+
+        held = await self.hold(workspace_id)
+        found = self._agents.get(workspace_id)
+        if found is None or found.held is not held:
+            found = self._agents[workspace_id] = Agents(self, held, self.providers)
+            found.approvals.is_watched = found.is_watched
+        return found
+
+    @property
+    def providers(self) -> "Providers":
+        """Those who have models; there is one of each for all workspaces."""
+        from holdfast.providers.choose import Providers
+
+        from .agents import provider_settings
+
+        if self._providers is None:
+            self._providers = Providers(provider_settings(self.settings))
+        return self._providers
+
     async def sandbox_lacks(self, workspace_id: str) -> list[Finding]:
         """What keeps the commands of a workspace from being confined, and how to get it; nothing when they are."""
         held = self._held.get(workspace_id)
@@ -167,12 +201,15 @@ class Platform:
 
     def stop_waiting(self) -> None:
         """Let no call wait for a person any longer, since this process is about to end; what they were asked stays."""
+        for agents in self._agents.values():
+            agents.stop()
         for held in self._held.values():
             held.person.leave()
 
-    def watch(self, watcher: Callable[[str, Event], None]) -> None:
-        """Have every event of every workspace told to `watcher`, as it happens."""
+    def watch(self, watcher: Callable[[str, Event], None]) -> Callable[[], None]:
+        """Have every event of every workspace told to `watcher`, as it happens; what this gives ends it."""
         self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher)
 
     async def _take(self, workspace_id: str) -> Held:
         row = await people.get_workspace(self.database, workspace_id)
@@ -250,7 +287,10 @@ class Platform:
             dropping.add_done_callback(self._dropping.discard)
 
     async def _close_lost(self, workspace_id: str, held: Held) -> None:
+        agents = self._agents.pop(workspace_id, None)
         try:
+            if agents is not None:
+                await agents.close()
             await held.close()
         finally:
             self._locks[workspace_id].release()
@@ -262,6 +302,9 @@ class Platform:
             # What is just being opened is opened to its end, so that it can be closed.
             async with opening:
                 pass
+        await asyncio.gather(*(agents.close() for agents in self._agents.values()))
+        if self._providers is not None:
+            await self._providers.close()
         await asyncio.gather(*(held.close() for held in self._held.values()), *self._dropping)
         self._held.clear()
         with contextlib.suppress(HoldfastError):

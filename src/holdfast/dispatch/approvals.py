@@ -30,7 +30,7 @@ class Approvals:
         self._database = database
         self._lease = lease
         self._seconds = seconds
-        self._is_watched = is_watched
+        self.is_watched = is_watched
         self._waiting: dict[str, asyncio.Event] = {}
         self._has_left = False
 
@@ -46,7 +46,7 @@ class Approvals:
         session = call.caller.session
         arguments = call.arguments if isinstance(call.arguments, str) else dump(call.arguments).decode()
         fingerprint = hashlib.sha256(f"{call.name}\0{arguments}".encode(errors="replace")).hexdigest()
-        runs_out = held is None and self._is_watched(session)
+        runs_out = held is None and self.is_watched(session)
         expires_at = now() + int(self._seconds * 1_000_000) if runs_out else None
         approval = await rows.ask(
             self._database,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tests.doors.http.talking import start_talking
 from tests.served import Served, serving
 from tests.store.conftest import postgres_server
 from tests.store.postgres import fresh_database
@@ -24,6 +25,14 @@ def postgres(tmp_path_factory: pytest.TempPathFactory, postgres_server: str) -> 
     """On PostgreSQL."""
     with fresh_database(postgres_server) as url, serving(tmp_path_factory.mktemp("served-postgres"), database_url=url) as served:
         yield served
+
+
+@pytest.fixture(scope="session")
+def talking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One whose model is a script. It is shared: a test uses sessions of its own."""
+    served = start_talking(tmp_path_factory.mktemp("talking"))
+    yield served
+    served.close()
 
 
 @pytest.fixture(params=["server", "postgres"])

@@ -1,5 +1,7 @@
 """The whole door as one ASGI application."""
 
+from functools import partial
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -9,13 +11,18 @@ from holdfast import __version__
 from holdfast.vocabulary.errors import HoldfastError, InvalidArguments, Mistake, NotFound
 from holdfast.vocabulary.statuses import INTERNAL, TOO_LARGE, VALIDATION, status_of
 
+from .approvals import approval_routes
+from .chat import Chat, Writer
 from .door import COOKIE, Door
 from .files import file_routes
 from .guard import Asgi, Guard
 from .health import health_routes
 from .openapi import describe
+from .prompt import Prompt
+from .providers import provider_routes
 from .replies import Receive, Scope, Send, error_body, fault_body
 from .sessions import session_routes
+from .talks import Sockets
 from .tools import ADDRESS, ToolsAddress
 from .workspaces import workspace_routes
 
@@ -35,7 +42,7 @@ def build(door: Door) -> Guard:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for routes in (workspace_routes(door), session_routes(door), file_routes(door)):
+    for routes in (workspace_routes(door), session_routes(door), approval_routes(door), file_routes(door), provider_routes(door)):
         app.include_router(routes, prefix=API)
     app.include_router(health_routes(door))
     app.add_exception_handler(HoldfastError, _told)
@@ -44,19 +51,23 @@ def build(door: Door) -> Guard:
     app.add_exception_handler(Exception, _broke)
     app.openapi = lambda: describe(app)
     _add_page(app, door)
-    return Guard(_Switch(app, ToolsAddress(door)), door.settings)
+    sockets = Sockets(door, {"/ws/chat": partial(Chat, Writer()), "/ws/prompt": Prompt})
+    return Guard(_Switch(app, ToolsAddress(door), sockets), door.settings)
 
 
 class _Switch:
-    """The busiest address goes straight to its place."""
+    """The busiest address goes straight to its place, and so do sockets."""
 
-    def __init__(self, others: Asgi, tools: ToolsAddress) -> None:
+    def __init__(self, others: Asgi, tools: ToolsAddress, sockets: Sockets) -> None:
         self._others = others
         self._tools = tools
+        self._sockets = sockets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "POST" and (found := ADDRESS.fullmatch(scope["path"])):
             await self._tools(scope, receive, send, found[1])
+        elif scope["type"] == "websocket":
+            await self._sockets(scope, receive, send)
         else:
             await self._others(scope, receive, send)
 

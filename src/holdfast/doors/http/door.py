@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
 
 from holdfast.accounts.members import DANGEROUS, Membership, membership
 from holdfast.accounts.tokens import Identity, Tokens
@@ -25,7 +26,7 @@ class Door:
     one_time: dict[str, str] = field(default_factory=dict[str, str])
 
     def identity(self, scope: Scope) -> Identity:
-        """Whose token the request carries: in the header, otherwise in the cookie.
+        """Whose token the request carries: in the header, otherwise in the cookie; a socket's may be in its address.
 
         Raises:
             InvalidToken: There is none, or it is not good; a bad one in the header is not made good by a cookie.
@@ -37,6 +38,8 @@ class Door:
             if kind.casefold() != "bearer":
                 raise InvalidToken("The Authorization header is not a bearer token", hint="Send: Authorization: Bearer <token>")
             return self.tokens.verify(token.strip())
+        if scope["type"] == "websocket" and (in_address := parse_qs(scope["query_string"].decode("latin-1")).get("token")):
+            return self.tokens.verify(in_address[0])
         return self.tokens.verify(_cookie(headers.get(b"cookie", b"").decode("latin-1")))
 
     @property
@@ -60,11 +63,7 @@ class Door:
             Forbidden: No member; it is the same whether or not there is such a workspace.
         """
         identity = self.identity(scope)
-        found = await membership(self.platform.database, workspace_id, identity.user_id)
-        if found is None:
-            await self.workspaces.user(identity.user_id)
-            raise Forbidden("Access forbidden: User is not a member of this workspace")
-        return identity, found
+        return identity, await self._membership(identity, workspace_id)
 
     async def caller(self, scope: Scope, workspace_id: str) -> tuple[Identity, bool]:
         """Who is asking, and whether they may use tools that change things there.
@@ -72,8 +71,17 @@ class Door:
         Raises:
             InvalidToken, Forbidden: As in `member`.
         """
-        identity, member = await self.member(scope, workspace_id)
-        return identity, identity.has_scope(DANGEROUS) and member.has_scope(DANGEROUS)
+        identity = self.identity(scope)
+        return identity, await self.may_endanger(identity, workspace_id)
+
+    async def may_endanger(self, identity: Identity, workspace_id: str) -> bool:
+        """Whether a member may use tools that change things there.
+
+        Raises:
+            InvalidToken, Forbidden: As in `member`: who has left since, or was shut out.
+        """
+        member = await self._membership(identity, workspace_id)
+        return identity.has_scope(DANGEROUS) and member.has_scope(DANGEROUS)
 
     async def owner(self, scope: Scope, workspace_id: str) -> Identity:
         """Who is asking, as an owner of a workspace.
@@ -85,6 +93,13 @@ class Door:
         if not member.is_owner:
             raise Forbidden("only an owner may do this")
         return identity
+
+    async def _membership(self, identity: Identity, workspace_id: str) -> Membership:
+        found = await membership(self.platform.database, workspace_id, identity.user_id)
+        if found is None:
+            await self.workspaces.user(identity.user_id)
+            raise Forbidden("Access forbidden: User is not a member of this workspace")
+        return found
 
 
 def _cookie(header: str) -> str:

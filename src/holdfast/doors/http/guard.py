@@ -35,6 +35,10 @@ _SECURITY: Headers = [
 _SOURCES = b"default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 _POLICY = (b"content-security-policy", _SOURCES)
 
+# Of a request that became a socket; and why a socket is closed.
+_SWITCHED = 101
+_NOT_ALLOWED, _BROKE = 4403, 1011
+
 _MAX_THROWN_AWAY = 64 * 1024 * 1024
 _THROW_AWAY_SECONDS = 2.0
 
@@ -81,13 +85,14 @@ class Guard:
         host = headers.get(b"host", b"").decode("latin-1")
         if not self._settings.knows_host(host):
             raise Forbidden("this server does not go by that name", hint="Use its own address, or add the name to allowed_hosts.")
-        if scope["type"] == "http":
-            if self.is_stopping:
-                raise Busy("the server is stopping", hint="Try again in a moment.")
-            if scope["method"] in _SAFE_METHODS or b"authorization" in headers or b"cookie" not in headers:
-                return
+        if self.is_stopping:
+            raise Busy("the server is stopping", hint="Try again in a moment.")
+        is_ours = b"authorization" in headers or b"cookie" not in headers
+        if scope["type"] == "http" and (scope["method"] in _SAFE_METHODS or is_ours):
+            return
         origin = headers.get(b"origin")
-        if origin is None and scope["type"] == "websocket" and b"authorization" in headers:
+        # Every browser says where a socket comes from.
+        if origin is None and scope["type"] == "websocket" and is_ours:
             return
         if origin is None or _origin_host(origin.decode("latin-1")) != host.casefold():
             raise Forbidden("the request comes from another page", hint="Send it from this server's own page, or with a bearer token.")
@@ -148,19 +153,35 @@ class _Passage:
             self._status = message["status"]
             policy = [] if self._scope["path"].startswith("/docs") else [_POLICY]
             message["headers"] = [*message.get("headers", []), *_SECURITY, *policy, (b"x-request-id", self.id.encode())]
+        elif message["type"] == "websocket.accept":
+            self._status = _SWITCHED
         await self._send(message)
 
     async def refuse(self, error: HoldfastError) -> None:
         """Answer with an error, if there is no answer yet."""
-        if self._scope["type"] == "websocket":
-            await self._send({"type": "websocket.close", "code": 4403, "reason": error.message[:100]})
+        if self._status == _SWITCHED:
+            await self._hang_up(_NOT_ALLOWED, error.message)
         elif not self._status:
-            await reply_error(self.send, error)
+            await reply_error(self._refusing, error)
 
     async def close(self, status: int, body: object) -> None:
         """Answer with a status, if there is no answer yet, and close the connection."""
-        if self._scope["type"] == "http" and not self._status:
-            await reply(self.send, status, body, [(b"connection", b"close")])
+        if self._status == _SWITCHED:
+            await self._hang_up(_BROKE, "This is a fault of the server")
+        elif not self._status:
+            await reply(self._refusing, status, body, [(b"connection", b"close")])
+
+    async def _refusing(self, message: Message) -> None:
+        """A piece of an answer; one to a socket that is not opened goes under another name."""
+        if self._scope["type"] == "websocket":
+            await self._send({**message, "type": f"websocket.{message['type']}"})
+            self._status = self._status or message.get("status", 0)
+        else:
+            await self.send(message)
+
+    async def _hang_up(self, code: int, reason: str) -> None:
+        with contextlib.suppress(OSError, RuntimeError):
+            await self._send({"type": "websocket.close", "code": code, "reason": reason[:100]})
 
     def record(self) -> None:
         """One line of the log; the query, which may hold a token, is left out."""

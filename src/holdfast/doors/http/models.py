@@ -122,6 +122,69 @@ class Event(BaseModel):
     created_at: str = Field(examples=["2026-01-24T10:30:00.000Z"])
 
 
+class Message(BaseModel):
+    """Something that was said in a session; first comes what the model is told before anything else."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = Field(examples=["The tests pass."])
+    sort_order: int
+    metadata: dict[str, Any] | None = Field(description="The calls of an answer (`tool_calls`), or whose result it is (`tool_call_id`).")
+
+
+class NewMessage(Strict):
+    """What the person says. The model answers by itself; what it says is in the session's events and messages."""
+
+    content: str = Field(min_length=1, examples=["Fix the tests"])
+    model: str | None = Field(None, max_length=200, examples=["anthropic/claude-sonnet-4-5"])
+    profile: str | None = Field(None, max_length=100, examples=["coder"])
+
+
+class Running(BaseModel):
+    """Whether a turn of a session runs."""
+
+    session_id: str = Field(examples=["019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1"])
+    running: bool
+
+
+class Approval(BaseModel):
+    """A call that waits for a person's yes, or what became of it."""
+
+    id: str = Field(examples=["019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1"])
+    session_id: str
+    call_id: str
+    tool: str = Field(examples=["bash"])
+    input: Any
+    reason: str
+    effects: Any
+    effects_hash: str | None
+    state: str = Field(examples=["pending"])
+    feedback: str
+    decided_by: str
+    created_at: str = Field(examples=["2026-01-24T10:30:00.000Z"])
+    expires_at: str | None
+
+
+class Decision(Strict):
+    """A person's decision. One about effects names the hash of those that were looked at."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    approved: bool = Field(examples=[True])
+    input: dict[str, Any] | None = Field(None, description="Other arguments, which are judged like any.")
+    feedback: str = ""
+    effects_hash: str | None = None
+
+
+class Model(BaseModel):
+    """A model that can be named."""
+
+    id: str = Field(examples=["anthropic/claude-sonnet-4-5"])
+    provider: str = Field(examples=["anthropic"])
+    context_window: int | None = Field(description="In tokens; null when nobody says.")
+    supports_tools: bool
+    reachable: bool
+
+
 class Question(BaseModel):
     """What the model asked the person."""
 

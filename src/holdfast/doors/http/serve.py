@@ -14,6 +14,7 @@ from .guard import Guard
 
 TRIED_PORTS = 100
 GRACE_SECONDS = 30
+MAX_FRAME_BYTES = 10 * 1024 * 1024
 
 
 def listen(host: str, port: int, *, or_next: bool) -> socket.socket:
@@ -41,7 +42,14 @@ def listen(host: str, port: int, *, or_next: bool) -> socket.socket:
 async def serve(app: Guard, listening: socket.socket, *, on_ready: Callable[[], None], on_stop: Callable[[], None]) -> None:
     """Serve until a signal says to stop; what runs is finished, what is new is refused."""
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE_SECONDS, lifespan="off"
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        lifespan="off",
+        ws_max_size=MAX_FRAME_BYTES,
+        ws_per_message_deflate=False,
     )
     await _Server(config, app, on_ready, on_stop).serve([listening])
 

@@ -1,14 +1,16 @@
-"""Sessions, their events, and the questions that they put to the person."""
+"""Sessions, what is said in them, their events, and the questions that they put to the person."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
 from holdfast.agent.sessions import Sessions
 from holdfast.dispatch.person import SessionPerson, shown_question
+from holdfast.vocabulary.errors import Conflict
 
 from .door import Door
-from .models import Answers, ChangedSession, Event, NewSession, Question, Session
+from .models import Answers, ChangedSession, Event, Message, NewMessage, NewSession, Question, Running, Session
 from .responses import errors
 
 Number = Annotated[int, Query(ge=0, le=2**53)]
@@ -65,6 +67,29 @@ def session_routes(door: Door) -> APIRouter:
         """The session's numbered events."""
         found = await (await sessions(request, workspace_id)).events(session_id, after=after, before=before, limit=limit)
         return [Event(**each) for each in found]
+
+    @routes.get("/sessions/{session_id}/messages", responses=errors(401, 404))
+    async def list_messages(request: Request, workspace_id: str, session_id: str) -> list[Message]:
+        """What was said, in its order."""
+        await door.member(request.scope, workspace_id)
+        return [Message(**each) for each in await (await door.platform.agents(workspace_id)).messages(session_id)]
+
+    @routes.post("/sessions/{session_id}/messages", status_code=202, responses=errors(400, 401, 404, 409))
+    async def send_message(request: Request, workspace_id: str, session_id: str, body: NewMessage) -> Running:
+        """Say something; the model has begun to answer."""
+        _, may_endanger = await door.caller(request.scope, workspace_id)
+        agents = await door.platform.agents(workspace_id)
+        profile = await agents.profile(body.profile, session_id)
+        if agents.is_running(session_id):
+            raise Conflict("a turn of this session is running", hint="Wait for its end, or cancel it.")
+        await agents.start(session_id, body.content, profile if may_endanger else replace(profile, dangerous=False), model=body.model)
+        return Running(session_id=session_id, running=True)
+
+    @routes.post("/sessions/{session_id}/cancel", responses=errors(401, 404))
+    async def cancel_turn(request: Request, workspace_id: str, session_id: str) -> Running:
+        """End the turn that runs; `running` says whether there was one."""
+        await (await sessions(request, workspace_id)).get(session_id)
+        return Running(session_id=session_id, running=(await door.platform.agents(workspace_id)).cancel(session_id))
 
     @routes.get("/questions", tags=["questions"], responses=errors(400, 401))
     async def list_questions(
