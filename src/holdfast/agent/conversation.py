@@ -20,7 +20,12 @@ _INTERRUPTED = "This call was under way when the program ended. Look at the file
 
 
 class Conversation:
-    """The messages of a session, and those who watch it. `last_seq` is the number of the newest event that is on record."""
+    """The messages of a session, and those who watch it.
+
+    `last_seq` is the number of the newest event that is on record.
+    `has_ended` is whether the end of the last turn is, after which there
+    may be another.
+    """
 
     def __init__(self, database: Database, lease: Lease, session_id: str, messages: list[Message], last_seq: int = 0) -> None:
         self._database = database
@@ -32,6 +37,7 @@ class Conversation:
         self.id = session_id
         self.messages = messages
         self.last_seq = last_seq
+        self.has_ended = True
 
     @classmethod
     async def load(cls, database: Database, lease: Lease, session_id: str) -> "Conversation":
@@ -84,6 +90,7 @@ class Conversation:
             [event] = await self._append([NewEvent(kind, {"conversationId": self.id, **payload})])
             if kind == _END:
                 self._under_way.clear()
+                self.has_ended = True
             self._tell(ChatEvent(kind, cast("JsonObject", event.payload), event.seq))
 
     def record_soon(self, kind: str, payload: JsonObject) -> None:

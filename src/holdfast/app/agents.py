@@ -142,8 +142,10 @@ class Agents:
             InvalidSetting: There is no such model.
         """
         conversation = await self.conversation(session_id)
-        if session_id in self._running:
-            raise Busy("a turn of this session is running", hint="Wait for its end, or cancel it.", session=session_id)
+        while (before := self._running.get(session_id)) is not None:
+            if not conversation.has_ended:
+                raise Busy("a turn of this session is running", hint="Wait for its end, or cancel it.", session=session_id)
+            await asyncio.wait({before})
         if self.closed.is_set():
             raise Busy("this process is giving the workspace back", hint="Try again in a moment.")
         begun = asyncio.Event()
@@ -160,6 +162,7 @@ class Agents:
             if error is not None and not isinstance(error, HoldfastError):
                 log.error("a turn of session %s broke", session_id, exc_info=error)
 
+        conversation.has_ended = False
         task = self._running[session_id] = asyncio.create_task(whole())
         task.add_done_callback(ended)
         await begun.wait()
@@ -169,7 +172,7 @@ class Agents:
 
     def is_running(self, session_id: str) -> bool:
         """Whether a turn of that session is running."""
-        return session_id in self._running
+        return session_id in self._running and not self._open[session_id].has_ended
 
     async def seed(self, conversation: Conversation, history: Sequence[Message]) -> None:
         """Let a new session begin with what was said elsewhere."""
@@ -234,8 +237,7 @@ class Agents:
 
     def cancel(self, session_id: str) -> bool:
         """End the turn that is running; tells whether there was one."""
-        task = self._running.get(session_id)
-        return task is not None and task.cancel()
+        return self.is_running(session_id) and self._running[session_id].cancel()
 
     async def _turn(self, conversation: Conversation, profile: Profile, model: str | None, bounds: Bounds) -> Turn:
         row = await self._row(conversation.id)

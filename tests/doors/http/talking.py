@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from tests.served import OWN, Served, started
 
@@ -99,14 +100,16 @@ def line(
     token: str | None = OWN,
     in_address: str = "",
     workspace: str | None = None,
-    **options: Any,
+    origin: str | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> Generator[Line]:
     """A client at a socket, by default with the server's own token in its header."""
-    headers: dict[str, str] = dict(options.pop("headers", {}))
+    head = dict(headers or {})
     if token is not None:
-        headers["Authorization"] = f"Bearer {served.told['token'] if token is OWN else token}"
+        head["Authorization"] = f"Bearer {served.told['token'] if token is OWN else token}"
     url = f"{served.base.replace('http', 'ws', 1)}{address}?workspace={workspace or served.workspace_id}{in_address}"
-    with connect(url, additional_headers=headers, open_timeout=SECONDS, max_size=None, proxy=None, **options) as connection:
+    source = None if origin is None else Origin(origin)
+    with connect(url, origin=source, additional_headers=head, open_timeout=SECONDS, max_size=None, proxy=None) as connection:
         yield Line(connection)
 
 

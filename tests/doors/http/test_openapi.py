@@ -28,6 +28,11 @@ ADDRESSES = {
     "/api/v1/workspaces/{workspace_id}/sessions": {"get", "post"},
     "/api/v1/workspaces/{workspace_id}/sessions/{session_id}": {"get", "patch", "delete"},
     "/api/v1/workspaces/{workspace_id}/sessions/{session_id}/events": {"get"},
+    "/api/v1/workspaces/{workspace_id}/sessions/{session_id}/messages": {"get", "post"},
+    "/api/v1/workspaces/{workspace_id}/sessions/{session_id}/cancel": {"post"},
+    "/api/v1/workspaces/{workspace_id}/approvals": {"get"},
+    "/api/v1/workspaces/{workspace_id}/approvals/{approval_id}": {"post"},
+    "/api/v1/models": {"get"},
     "/api/v1/workspaces/{workspace_id}/questions": {"get"},
     "/api/v1/workspaces/{workspace_id}/questions/{question_id}/answer": {"post"},
 }
@@ -62,7 +67,7 @@ def test_every_operation_has_words_statuses_and_examples(schema: dict[str, Any])
 
 @carries("REST-16")
 def test_every_field_that_is_sent_has_an_example_or_a_few_values(schema: dict[str, Any]) -> None:
-    for name in ("ToolRequest", "NewWorkspace", "Answers", "Restore"):
+    for name in ("ToolRequest", "NewWorkspace", "NewMessage", "Decision", "Answers", "Restore"):
         fields = schema["components"]["schemas"][name]
         for field in fields["required"]:
             assert "examples" in fields["properties"][field], (name, field)

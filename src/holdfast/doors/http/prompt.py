@@ -88,6 +88,7 @@ class _Turn:
         self._outbox = outbox
         self._over = over
         self._called: set[str] = set()
+        self._problem = ""
 
     def hear(self, event: ChatEvent) -> None:
         told = cast("Mapping[str, Any]", event.payload)
@@ -102,12 +103,15 @@ class _Turn:
                 is_error = {"isError": True} if told["status"] == "error" else {}
                 self._tell({"type": "tool_result", "id": call.id, "name": call.name, "output": told["result"], **is_error})
             case "chat:error":
-                self._tell(_error(told["message"]))
+                self._problem = told["message"]
             case "chat:stream-end":
                 self._over()
-                if told["reason"] == CANCELLED:
+                # Only now there may be another prompt, so only now the error is told.
+                if told["reason"] == ERROR:
+                    self._tell(_error(self._problem or "this is a fault of the server"))
+                elif told["reason"] == CANCELLED:
                     self._tell(_error("the prompt was cancelled"))
-                elif told["reason"] != ERROR:
+                else:
                     self._tell({"type": "done", "sessionId": self._conversation.id})
             case _:
                 pass
