@@ -338,6 +338,24 @@ async def test_whoever_may_not_change_things_has_a_model_that_may_not_either(tal
         other.say("chat:cancel", conversationId=asked["conversationId"])
 
 
+def test_much_that_is_said_at_once_reaches_whoever_reads(talking: Served) -> None:
+    with line(talking) as it:
+        it.send("much")
+
+        assert it.text == "0123456789 " * 2_000
+
+
+def test_whoever_does_not_read_is_let_go_and_slows_nobody(talking: Served) -> None:
+    with line(talking) as slow, line(talking) as it:
+        conversation = slow.send("hello")["payload"]["conversationId"]
+
+        it.send("flood" * 100_000, conversationId=conversation)
+
+        assert len(it.text) == 40 * 500_000
+        with pytest.raises(ConnectionClosed):
+            slow.until("chat:stream-end")
+
+
 def waiting(it: Line, content: str) -> dict[str, Any]:
     """What the client is asked before the call that the model wants."""
     it.say("chat:send", content=content)

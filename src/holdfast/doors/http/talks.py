@@ -57,6 +57,7 @@ class Outbox:
         self._websocket = websocket
         self._waiting: deque[bytes] = deque()
         self._bytes = 0
+        self._is_sending = False
         self._something = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
@@ -66,8 +67,9 @@ class Outbox:
         """Send it in its turn."""
         self._waiting.append(frame)
         self._bytes += len(frame)
-        # The oldest is not counted: one frame, however large, is no sign of slowness.
-        if len(self._waiting) > MAX_WAITING_FRAMES or self._bytes - len(self._waiting[0]) > MAX_WAITING_BYTES:
+        # The oldest is not counted: one frame, however large, is no sign of slowness. Nor is much at once that nobody could send yet.
+        is_much = len(self._waiting) > MAX_WAITING_FRAMES or self._bytes - len(self._waiting[0]) > MAX_WAITING_BYTES
+        if is_much and self._is_sending:
             self.behind.set()
         if len(self._waiting) > MAX_WAITING_FRAMES // 2 or self._bytes > MAX_WAITING_BYTES // 2:
             self._room.clear()
@@ -88,7 +90,9 @@ class Outbox:
                 self._room.set()
             if not self._waiting:
                 self._something.clear()
+            self._is_sending = True
             await self._websocket.send_text(frame.decode())
+            self._is_sending = False
 
 
 class Talk(ABC):
