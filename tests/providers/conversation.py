@@ -1,5 +1,6 @@
 """A conversation with everything in it, and the tools that it is about."""
 
+import asyncio
 from collections.abc import Mapping
 
 from holdfast.providers.protocol import Provider, Request
@@ -16,6 +17,7 @@ from holdfast.vocabulary.messages import (
 )
 from holdfast.vocabulary.reply import Reply
 
+_MOST_SECONDS = 30  # a wait that should not be is a failure, not a test without end
 SCHEMA: Mapping[str, Json] = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOLS: tuple[Mapping[str, Json], ...] = (
     {"name": "fs.read", "description": "Reads a file.", "inputSchema": SCHEMA},
@@ -45,9 +47,10 @@ async def answer(provider: Provider, request: Request | None = None) -> tuple[li
     reply = Reply()
     chunks: list[Chunk] = []
     try:
-        async for chunk in provider.stream(request or asking()):
-            chunks.append(chunk)
-            reply.add(chunk)
+        async with asyncio.timeout(_MOST_SECONDS):
+            async for chunk in provider.stream(request or asking()):
+                chunks.append(chunk)
+                reply.add(chunk)
     finally:
         await provider.close()
     return chunks, reply

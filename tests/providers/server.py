@@ -17,10 +17,11 @@ class Then(Enum):
 
     CUT = "the connection is closed in the middle"
     HANG = "nothing, and nobody hangs up"
-    DRIP = "a space now and then, without end"
+    DRIP = "a space now and then, for longer than anybody should wait"
 
 
 Piece: TypeAlias = bytes | Then
+_DRIPS = 500
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,9 @@ class _Handler(BaseHTTPRequestHandler):
             case Then.HANG:
                 self._wait_until_left()
             case Then.DRIP:
-                while not self.server_told.closing.wait(0.01):
+                for _ in range(_DRIPS):
+                    if self.server_told.closing.wait(0.01):
+                        break
                     self._chunk(b" ")
             case _:
                 self.wfile.flush()

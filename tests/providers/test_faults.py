@@ -255,3 +255,17 @@ async def test_a_key_is_in_no_picture_of_the_settings_and_in_no_address_that_is_
     chunks, _ = await answer(OPENAI.make(with_login))
 
     assert KEY not in f"{failed(chunks).error} {retries_in(chunks)}"
+
+
+@carries("PROV-11")
+@every_speaker
+async def test_a_key_that_looks_like_any_word_is_not_told_either(speaker: Speaker) -> None:
+    key = "correcthorsebattery"
+    settings = replace(QUICK, anthropic_api_key=key, openai_api_key=key, copilot_token=key)
+    begun = speaker.say(HELLO)[:3]
+    inside = b'{"error":"you sent %s"}\n' if speaker.name == "ollama" else b'data: {"type":"error","error":{"message":"you sent %s"}}\n\n'
+    with serving(Play.json({"error": f"you sent {key}"}, 401), Play((*begun, inside % key.encode()))) as server:
+        for _ in range(2):
+            chunks, _ = await answer(speaker.to(server, settings))
+
+            assert "you sent ***" in failed(chunks).error.message

@@ -247,6 +247,13 @@ async def test_copilot_gets_its_headers_and_configured_ones_win_over_ours_but_no
     assert own["x-initiator"] == "agent"
 
 
+@carries("COPILOT-2")
+def test_a_configured_header_replaces_a_default_whatever_its_case() -> None:
+    from holdfast.providers.copilot.client import merged
+
+    assert merged({"Editor-Version": "ours", "B": "2"}, {"editor-version": "theirs"}) == {"B": "2", "editor-version": "theirs"}
+
+
 @carries("COPILOT-1")
 def test_copilot_is_called_github_copilot_and_lives_without_v1() -> None:
     from holdfast.providers.copilot.client import URL, Copilot

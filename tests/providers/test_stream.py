@@ -274,3 +274,29 @@ async def test_a_web_page_instead_of_a_stream_is_told_as_one() -> None:
 
     assert reply.error is not None
     assert "text/html" in reply.error.message
+
+
+@carries("PROV-12")
+async def test_an_end_that_nothing_has_announced_is_a_fault() -> None:
+    calling = Told("", calls=(("c1", "ls", "{}"),))
+    claude, gpt = ANTHROPIC.say(calling), OPENAI.say(calling)
+
+    without_reason = await read(ANTHROPIC, [event for event in claude if b"stop_reason" not in event])
+    in_the_middle = await read(ANTHROPIC, [event for event in claude if b'"content_block_stop"' not in event])
+    done_at_once = await read(OPENAI, [*gpt[:2], gpt[-1]])
+    nothing_but_done = await read(OPENAI, [gpt[-1]])
+
+    for chunks in (without_reason, in_the_middle, done_at_once, nothing_but_done):
+        assert isinstance(chunks[-1], Fault)
+        assert ended(chunks) == []
+
+
+@carries("PROV-12")
+async def test_a_block_of_anthropics_that_comes_twice_is_a_fault() -> None:
+    events = ANTHROPIC.say(Told("once"))
+    block = events[2:-2]
+
+    chunks = await read(ANTHROPIC, [*events[:2], *block, *block, *events[-2:]])
+
+    assert isinstance(chunks[-1], Fault)
+    assert "".join(each.text for each in chunks if isinstance(each, Text)) == "once"

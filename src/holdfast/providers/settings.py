@@ -34,6 +34,7 @@ class ProviderSettings:
     openai_api_key: str | None = field(default=None, repr=False)
     openai_base_url: str | None = None
     ollama_host: str | None = None
+    ollama_api_key: str | None = field(default=None, repr=False)
     ollama_context_tokens: int = 32_768
     copilot_token: str | None = field(default=None, repr=False)
     copilot_url: str | None = None
@@ -45,5 +46,5 @@ class ProviderSettings:
     @property
     def secrets(self) -> tuple[str, ...]:
         """All that may never be in a message."""
-        every = (self.anthropic_api_key, self.openai_api_key, self.copilot_token, *self.copilot_headers.values())
+        every = (self.anthropic_api_key, self.openai_api_key, self.ollama_api_key, self.copilot_token, *self.copilot_headers.values())
         return tuple(each for each in every if each and len(each) >= 8)

@@ -81,7 +81,7 @@ class Ollama:
             about = await self._about(request.model) or About()
             can = about.capabilities
             body, names = self._writer.write(request, context_tokens=self._window(about), think="thinking" in can, tools="tools" in can)
-            answer = self._answer(client, body, StreamReader(names, request.model))
+            answer = self._answer(client, body, StreamReader(names, request.model, self._settings.secrets))
             async with aclosing(answer):
                 async for chunk in answer:
                     yield chunk
@@ -112,7 +112,8 @@ class Ollama:
             return
         try:
             if refusal is not None:
-                yield Fault(faults.by_status(self.name, response.status_code, refusal, headers=response.headers))
+                secrets = self._settings.secrets
+                yield Fault(faults.by_status(self.name, response.status_code, refusal, headers=response.headers, secrets=secrets))
                 return
             answer = relayed(response.aiter_bytes(), Lines(), reader, patience=patience, broken=_broken())
             async with aclosing(answer):
@@ -143,7 +144,11 @@ class Ollama:
         from ollama import AsyncClient
 
         timeout = httpx.Timeout(None, connect=self._settings.patience.connect_seconds)
-        return AsyncClient(self._url, timeout=timeout, trust_env=not is_here(self._url), verify=self._url.startswith("https:"))
+        key = self._settings.ollama_api_key
+        headers = {"authorization": f"Bearer {key}"} if key else None
+        return AsyncClient(
+            self._url, headers=headers, timeout=timeout, trust_env=not is_here(self._url), verify=self._url.startswith("https:")
+        )
 
 
 async def is_there(settings: ProviderSettings) -> bool:

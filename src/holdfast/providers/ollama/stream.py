@@ -30,10 +30,11 @@ class StreamReader:
 
     provider = "ollama"
 
-    def __init__(self, names: WireNames, model: str) -> None:
+    def __init__(self, names: WireNames, model: str, secrets: tuple[str, ...] = ()) -> None:
         self.model = model
         self.has_begun = self.is_done = self.is_whole = False
         self._names = names
+        self._secrets = secrets
         self._ids: set[str] = set()
         self._reason = EndReason.OTHER
         self._usage: Usage | None = None
@@ -47,7 +48,7 @@ class StreamReader:
         try:
             line: Any = orjson.loads(piece)
             if line.get("error"):
-                raise faults.by_status(self.provider, 500, str(line["error"]))
+                raise faults.by_status(self.provider, 500, str(line["error"]), secrets=self._secrets)
             yield from self._read(line, piece)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise faults.malformed(self.provider, "a line of its stream is not what it should be") from None
