@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from holdfast.tool.registry import Registry
 from holdfast.tool.schema import Parameter
-from holdfast.tool.tool import Tool
+from holdfast.tool.tool import Category, Tool
 from holdfast.tool.toolset import find_toolsets
 from holdfast.vocabulary.access import Want
 from holdfast.vocabulary.errors import HoldfastError
@@ -170,6 +170,8 @@ class Room:
             within = any(path == each or path.startswith(f"{each}/") for each in named_paths)
             is_new, is_gone = path not in self._known, path not in now
             is_fine = path in named_paths or (within and (is_new or is_gone)) or (may_choose and is_new)
+            # A command names what it changes in a language of its own, and stays in the project.
+            is_fine = is_fine or (tool.category is Category.EXEC and path.startswith(f"{self._desk.root}/"))
             what = "made" if is_new else "removed" if is_gone else "changed"
             assert is_fine, f"{what} without being named: {path}"
             self._put_back(path)

@@ -155,3 +155,10 @@ async def test_many_files_keep_their_kinds(desk: Desk) -> None:
 
     assert (value["content"], value["total_lines"], value["truncated"]) == ([1, None], None, None)
     assert (binary["content"], binary["encoding"]) == ("AAE=", "base64")
+
+
+async def test_a_path_with_half_a_character_has_an_error_that_can_be_said(desk: Desk) -> None:
+    said = await done(desk, "read_multiple_files", paths=["\ud800"])
+
+    [file] = said["files"]
+    assert (file["success"], file["path"].encode()) == (False, b"?")

@@ -70,7 +70,8 @@ def change(saved: Saved) -> dict[str, Json]:
 
 def path_of_failed(error: HoldfastError) -> str:
     """The path of one file of many that could not be had, as the caller wrote it."""
-    return str(error.facts.get("written") or error.facts.get("path") or "")
+    # Half a character cannot be said.
+    return str(error.facts.get("written") or error.facts.get("path") or "").encode(errors="replace").decode()
 
 
 def told(error: HoldfastError) -> str:
