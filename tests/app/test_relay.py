@@ -22,7 +22,7 @@ __all__ = ["postgres_server", "postgres_url"]
 QUESTION = {"name": "go", "question": "Go on?", "schema": {"type": "string"}}
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server that the tests share, on either database."""
     with ExitStack() as stack:
@@ -32,7 +32,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield stack.enter_context(serving(tmp_path_factory.mktemp(request.param), database_url=url))
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def own(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Served]:
     """A server of the test's own, on either database."""
     url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None

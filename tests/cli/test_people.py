@@ -18,7 +18,7 @@ from tests.store.postgres import fresh_database
 __all__ = ["postgres_server"]
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with ExitStack() as stack:
         url = None

@@ -133,6 +133,9 @@ class Recorder:
         if self.prepares is not None:
             raise self.prepares
 
+    async def intend(self, author: object) -> None:
+        """Nothing here needs it."""
+
     def author(self, call: ToolCall, given: Json) -> object:
         return call.id
 

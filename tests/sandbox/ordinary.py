@@ -176,7 +176,7 @@ z.writestr("tiny-1.dist-info/RECORD", "")
 z.close()
 END
 /usr/bin/python3 -m venv --without-pip env
-PYTHONPATH=PACKAGES env/bin/python -m pip install -q --no-index ./tiny-1-py3-none-any.whl
+PYTHONPATH="PACKAGES" env/bin/python -m pip install -q --no-index ./tiny-1-py3-none-any.whl
 env/bin/python -c 'import tiny; print(tiny.x + 1)'
 """,
         "42",
@@ -193,7 +193,7 @@ printf 'import unittest\\nclass T(unittest.TestCase):\\n  def test_it(self): sel
         "pytest",
         """
 printf 'def test_it(tmp_path):\\n  assert tmp_path.exists()\\n' > test_t.py
-export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=PACKAGES
+export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH="PACKAGES"
 /usr/bin/python3 -m pytest -q test_t.py 2>&1 | tail -1 | grep -o '1 passed'
 """,
         "1 passed",

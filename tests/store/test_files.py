@@ -178,6 +178,7 @@ class Statements:
         self._database = database
         self._seen: list[tuple[str, Parameters]] = []
         self.write = database.write
+        self.post = database.post
         self.close = database.close
 
     async def row(self, sql: str, parameters: Parameters = NOTHING, *, deadline: float = 5) -> Row | None:

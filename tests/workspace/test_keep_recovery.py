@@ -303,7 +303,7 @@ async def test_a_keep_whose_caller_leaves_after_the_promise_is_done(bench: Workb
 
 
 async def test_a_killed_process_leaves_all_or_nothing(mount: Mount, sqlite_url: str, home: Path) -> None:
-    await _kill_keepers(mount, sqlite_url, home, times=2, seed=3)
+    await _kill_keepers(mount, sqlite_url, home, times=1, seed=3)
 
 
 @pytest.mark.long

@@ -24,6 +24,7 @@ ADDRESS = re.compile(r"/api/v1/workspaces/([^/]+)/tools/?")
 _EFFECTS = tuple(wish.value for wish in Wish)
 _LISTEN_AFTER_SECONDS = 0.25
 _HUNG_UP = "hung up"
+_CLIENT_CLOSED = 499
 _STATUS_DIALECTS = ("workspace", "person")
 # Whatever the dialect, these are answered by status.
 _STATUS_CODES = ("unknown_tool", "invalid_arguments", "forbidden", "not_permitted", "unjudgeable", "busy", "lost_lease")
@@ -40,8 +41,13 @@ class ToolsAddress:
         identity, may_endanger = await self._door.caller(scope, workspace_id)
         asked = _parsed(await _body(receive))
         call = _call(asked, identity)
-        with _cancelled_when_gone(receive):
-            outcome = await self._door.platform.take(workspace_id, call, EVERYTHING if may_endanger else SAFE_ONLY)
+        try:
+            with _cancelled_when_gone(receive):
+                outcome = await self._door.platform.take(workspace_id, call, EVERYTHING if may_endanger else SAFE_ONLY)
+        except Cancelled as error:
+            # Nobody reads it; but the log should not tell of a fault of ours.
+            await reply(send, _CLIENT_CLOSED, error_body(error))
+            return
         status, body = self._answer(call.name, outcome)
         await reply(send, status, body, [(b"retry-after", b"1")] if status == BUSY.number else [])
 
