@@ -156,7 +156,10 @@ async def test_a_folder_that_is_swapped_for_a_link_leads_nothing_outside(bench: 
     swapping = threading.Thread(target=swap)
     swapping.start()
     applied = 0
-    for _ in range(2_000):
+    for number in range(50_000):
+        # A busy machine may let the folder be the wrong one every time, for a while.
+        if number >= 2_000 and applied:
+            break
         apply = Apply(bench.shelf.mount, Source({"project": opened}, bench.trash), bench.trash, again=False)
         apply.all([step])
         for name in ("d", "swap"):
