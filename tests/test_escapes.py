@@ -203,7 +203,7 @@ async def test_links_that_are_swapped_in_while_a_tool_works_lead_it_nowhere(scen
         file.write_text("---\ncurrentNodeId: a\n---\nneedle of the inside\n")
         (root / f"{path}.link").symlink_to(scene.outside / target)
     paths = [spell(path) for path in ("race/file.md", "race/folder", "race/folder/canary.txt", "race", "race/folder/new.md")]
-    before, until = snapshot(scene), time.monotonic() + 0.2
+    before, until = snapshot(scene), time.monotonic() + 0.1
 
     with swapping(root, ["race/file.md", "race/folder"]):
         while time.monotonic() < until:

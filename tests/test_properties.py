@@ -27,7 +27,7 @@ from tests.promises import carries
 
 REGISTRY = Registry(find_toolsets("holdfast.toolsets"))
 TOOLS = [tool for name in REGISTRY.names() if (tool := REGISTRY.get(name)) is not None]
-SHORT, LONG = 25, 100_000 // len(TOOLS)
+SHORT, LONG = 15, 100_000 // len(TOOLS)
 Arguments: TypeAlias = dict[str, Json]
 
 MOUNTED = {
