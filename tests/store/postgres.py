@@ -29,7 +29,10 @@ def running_server() -> Generator[str]:
 
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
     # Not below pytest's own folder: the server runs as another user when we are root, and could not reach it there.
-    data = Path(tempfile.gettempdir()) / f"holdfast-postgres-{run}"
+    # And in one of each user, because it leaves a lock beside the data that others could not open.
+    above = Path(tempfile.gettempdir()) / f"holdfast-postgres-{os.getuid()}"
+    above.mkdir(mode=0o755, exist_ok=True)
+    data = above / run
     with _one_at_a_time():
         server = get_server(data, cleanup_mode="delete")
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
