@@ -30,7 +30,7 @@ class Talk:
         self.conversation = conversation
         self.profile = SHIPPED[profile]
         self.events: list[ChatEvent] = []
-        self._news = asyncio.Event()
+        self.news = asyncio.Event()
         conversation.watch(self._hear)
 
     async def say(self, content: str = "go") -> str:
@@ -38,12 +38,12 @@ class Talk:
 
     def _hear(self, event: ChatEvent) -> None:
         self.events.append(event)
-        self._news.set()
+        self.news.set()
 
     async def until(self, kind: str) -> None:
         while not self.heard(kind):
-            self._news.clear()
-            await self._news.wait()
+            self.news.clear()
+            await self.news.wait()
 
     def heard(self, kind: str) -> list[Any]:
         return [event.payload for event in self.events if event.type == kind]
@@ -211,3 +211,21 @@ async def test_the_models_window_is_told_and_old_results_make_room_in_it(tmp_pat
 
 def _call(call_id: str) -> Any:
     return CallBlock(call_id, "file_write", '{"path": "lost.txt", "content": "x"}')
+
+
+async def test_a_model_that_uses_an_id_again_is_asked_about_again_and_has_a_result_for_each(tmp_path: Path) -> None:
+    answer = [calls("file_write", path="a.txt", content="x")]
+    async with talk(tmp_path, answer, [{"say": "Done."}], trust=Trust.GUIDED) as it:
+        approvals = it.desk.holdfast.road.approvals
+        assert approvals is not None
+        for number in (1, 2):
+            it.conversation.messages.clear()  # so that the script begins anew, with the ids that it had
+            turn = asyncio.create_task(it.say())
+            while len(it.heard("chat:tool-confirm")) < number:
+                it.news.clear()
+                await it.news.wait()
+            await approvals.decide(it.heard("chat:tool-confirm")[-1]["approvalId"], approved=True, by="ada")
+            assert await turn == "done"
+
+        ids = [told["toolId"] for told in it.heard("chat:tool-result")]
+        assert ids == [ids[0], f"{ids[0]}-2"]

@@ -246,3 +246,15 @@ async def test_a_call_that_is_cancelled_while_its_effects_are_looked_at_leaves_n
 
     assert not (desk.root / "made.txt").exists()
     assert (await desk.call("effects"))["result"]["pending"] == []
+
+
+async def test_a_yes_is_used_up_so_the_same_call_made_again_is_asked_for_again(desk: Desk) -> None:
+    await calls(desk).says(approved=True)
+    desk.write("a.txt", "mine\n")
+
+    again = calls(desk)
+
+    question = await again.question()
+    assert desk.text("a.txt") == "mine\n"
+    await again.approvals.decide(question.id, approved=False, by="ada")
+    assert isinstance(await again.running, Refused)

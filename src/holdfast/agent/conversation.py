@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from holdfast.store import events
@@ -34,6 +35,7 @@ class Conversation:
         self._in_order = asyncio.Lock()
         self._recording: set[asyncio.Task[None]] = set()
         self._under_way: dict[tuple[str, Json], list[JsonObject]] = {}
+        self._call_ids = {call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls}
         self.id = session_id
         self.messages = messages
         self.last_seq = last_seq
@@ -72,6 +74,21 @@ class Conversation:
             ChatEvent(kind, {**pieces[0], "content": "".join(str(piece["content"]) for piece in pieces)})
             for (kind, _), pieces in self._under_way.items()
         ]
+
+    def with_new_ids(self, message: AssistantMessage) -> AssistantMessage:
+        """The message, each call under an id that no other call of the session has: some models begin anew in every answer.
+
+        A yes, a result and a change are known by that id.
+        """
+        blocks = (replace(block, id=self._new_id(block.id)) if isinstance(block, CallBlock) else block for block in message.blocks)
+        return AssistantMessage(tuple(blocks))
+
+    def _new_id(self, wanted: str) -> str:
+        new, number = wanted, 2
+        while new in self._call_ids:
+            new, number = f"{wanted}-{number}", number + 1
+        self._call_ids.add(new)
+        return new
 
     async def add(self, *messages: Message) -> None:
         """Put messages on record, for the model to read from now on."""
@@ -117,6 +134,11 @@ class Conversation:
 
 
 def _unanswered(messages: Sequence[Message]) -> list[CallBlock]:
-    answered = {message.call_id for message in messages if isinstance(message, ToolMessage)}
-    calls = [call for message in messages if isinstance(message, AssistantMessage) for call in message.calls]
-    return [call for call in calls if call.id not in answered]
+    """The calls without a result; only the last answer can have such, since no model is asked before it has all of them."""
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if isinstance(message, AssistantMessage):
+            return [call for call in message.calls if call.id not in answered]
+        if isinstance(message, ToolMessage):
+            answered.add(message.call_id)
+    return []

@@ -13,9 +13,10 @@ from holdfast.vocabulary.errors import HoldfastError, PathViolation
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.messages import AssistantMessage, CallBlock, Message, TextBlock, ToolMessage, UserMessage
 from holdfast.vocabulary.outcome import Done, Outcome
+from holdfast.vocabulary.reply import Reply
 from holdfast.vocabulary.trust import Trust
 
-from .answer import Answer, answered
+from .answer import answered
 from .budget import Budget
 from .conversation import Conversation
 
@@ -91,14 +92,14 @@ class Turn:
             has_room = self.budget.has_room_for_tools(self.conversation.messages)
             # At the limit the model is asked once more, and can only speak.
             tools = self.hands.tools if has_room and number < self.bounds.answers else ()
-            answer = await self._asked(message_id, tools)
-            total = _sum(total, answer.usage)
-            if answer.fault is not None:
-                await self._told_error(message_id, answer.fault)
+            reply, calls = await self._asked(message_id, tools)
+            total = _sum(total, reply.usage)
+            if reply.error is not None:
+                await self._told_error(message_id, reply.error)
                 return ERROR, total
-            if not answer.message.calls:
+            if not calls:
                 return (DONE if tools or not self.hands.tools else BUDGET if not has_room else LIMIT), total
-            await self._run(message_id, answer.message.calls)
+            await self._run(message_id, calls)
             if (why := self._reason_to_stop()) is not None:
                 await self._told_error(message_id, HoldfastError(f"{why}, so the turn was ended", hint="Say how to go on."))
                 return ERROR, total
@@ -113,18 +114,19 @@ class Turn:
             return "too many paths led outside"
         return "the same call failed again and again" if any(count > _SAME_FAILURES for count in self._failures.values()) else None
 
-    async def _asked(self, message_id: str, tools: tuple[JsonObject, ...]) -> Answer:
+    async def _asked(self, message_id: str, tools: tuple[JsonObject, ...]) -> tuple[Reply, tuple[CallBlock, ...]]:
         conversation = self.conversation
         sent = self.budget.fitting(conversation.messages)
         request = Request(self.model, sent, self.system, tools, cache_key=conversation.id)
-        answer = await answered(self.provider, request, conversation, message_id)
+        reply = await answered(self.provider, request, conversation, message_id)
+        answer = conversation.with_new_ids(reply.message)
         if answer.blocks:
-            await conversation.add(answer.message)
-        if answer.usage is not None:
-            self.budget.count(answer.usage, len(conversation.messages))
+            await conversation.add(answer)
+        if reply.usage is not None:
+            self.budget.count(reply.usage, len(conversation.messages))
         window: JsonObject = {"usedTokens": self.budget.used(conversation.messages), "windowTokens": self.budget.window_tokens}
         conversation.tell("chat:context", window)
-        return answer
+        return reply, answer.calls
 
     async def _run(self, message_id: str, calls: Sequence[CallBlock]) -> None:
         """Run the calls in their order; those that only look, and follow one another, side by side."""

@@ -67,7 +67,10 @@ class Approvals:
             ),
         )
         tell(approval)
-        return await self._decided(approval)
+        approved = await self._decided(approval)
+        if not await rows.use(self._database, self._lease, approved.id):
+            raise Denied(f"the yes to {call.name} was for another call", hint="Ask again.")
+        return approved
 
     async def decide(
         self,

@@ -161,6 +161,21 @@ async def decide(
     return await database.write(work)
 
 
+async def use(database: Database, lease: Lease, approval_id: str) -> bool:
+    """Use a yes up, and tell whether it was still there: it is for one call, and whoever makes the same again is asked again."""
+
+    def work(transaction: Transaction) -> bool:
+        check_held(transaction, lease)
+        used = transaction.run(
+            "UPDATE approvals SET key = NULL, epoch = :epoch"
+            " WHERE id = :id AND workspace_id = :workspace_id AND state = 'approved' AND key IS NOT NULL",
+            {"id": approval_id, "workspace_id": lease.workspace_id, "epoch": lease.epoch},
+        )
+        return bool(used)
+
+    return await database.write(work)
+
+
 async def expire(database: Database, lease: Lease) -> list[Approval]:
     """Those whose time has just run out, now `expired`."""
     at = now()

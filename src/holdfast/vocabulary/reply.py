@@ -43,10 +43,15 @@ class Reply:
                 pass
 
     @property
+    def index(self) -> int:
+        """Which block the last piece of text or thinking was of."""
+        return len(self._blocks) - (not self._pieces)
+
+    @property
     def message(self) -> AssistantMessage:
-        """All of it as a message."""
+        """All of it as a message. Of an answer that broke off, what was said is worth keeping, and what was to be done is not."""
         self._close()
-        return AssistantMessage(tuple(self._blocks))
+        return AssistantMessage(tuple(block for block in self._blocks if self.error is None or not isinstance(block, CallBlock)))
 
     @property
     def runnable(self) -> tuple[CallBlock, ...]:
