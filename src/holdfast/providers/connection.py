@@ -1,6 +1,15 @@
 """Connections of the library that two of the SDKs are made of."""
 
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import aclosing
 from typing import TYPE_CHECKING
+
+from holdfast.vocabulary.chunks import Chunk, Fault
+from holdfast.vocabulary.errors import ProviderError
+
+from .lines import Events
+from .relay import Reader, relayed
+from .settings import Patience
 
 if TYPE_CHECKING:
     import httpx2
@@ -14,7 +23,24 @@ def connection_here(url: str, timeout: "httpx2.Timeout") -> "httpx2.AsyncClient"
     return httpx2.AsyncClient(timeout=timeout, limits=limits, trust_env=False, verify=url.startswith("https:"), follow_redirects=True)
 
 
-def broken() -> tuple[type[Exception], ...]:
+async def answer_to(asking: "Awaitable[httpx2.Response]", reader: Reader, patience: Patience) -> AsyncGenerator[Chunk]:
+    """The chunks of what a server answers in events; what kept it from answering is a fault like any other."""
+    try:
+        response = await asking
+    except ProviderError as error:
+        yield Fault(error)
+        return
+    try:
+        content_type = response.headers.get("content-type", "")
+        answer = relayed(response.aiter_bytes(), Events(), reader, patience=patience, broken=_broken(), content_type=content_type)
+        async with aclosing(answer):
+            async for chunk in answer:
+                yield chunk
+    finally:
+        await response.aclose()
+
+
+def _broken() -> tuple[type[Exception], ...]:
     """What a connection raises when it is lost."""
     import httpx2
 

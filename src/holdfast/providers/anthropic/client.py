@@ -6,20 +6,16 @@ the whole conversation at every turn.
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.providers import faults, prices
 from holdfast.providers.addresses import checked, is_here, shown
-from holdfast.providers.connection import broken, connection_here
+from holdfast.providers.connection import answer_to, connection_here
 from holdfast.providers.lazily import Lazily
-from holdfast.providers.lines import Events
 from holdfast.providers.protocol import Model, Request
-from holdfast.providers.relay import relayed
 from holdfast.providers.retry import retried
 from holdfast.providers.settings import ProviderSettings
-from holdfast.vocabulary.chunks import Chunk, Fault
-from holdfast.vocabulary.errors import ProviderError
+from holdfast.vocabulary.chunks import Chunk
 
 from .request import RequestWriter
 from .stream import StreamReader
@@ -63,22 +59,9 @@ class Anthropic:
         """The answer, as it comes."""
         body, names = self._writer.write(request)
 
-        async def attempt(_number: int) -> AsyncGenerator[Chunk]:
+        def attempt(_number: int) -> AsyncGenerator[Chunk]:
             reader = StreamReader(names, request.model, self._settings.secrets)
-            try:
-                response = await self._post(body)
-            except ProviderError as error:
-                yield Fault(error)
-                return
-            try:
-                said, content_type = response.aiter_bytes(), response.headers.get("content-type", "")
-                patience = self._settings.patience
-                answer = relayed(said, Events(), reader, patience=patience, broken=broken(), content_type=content_type)
-                async with aclosing(answer):
-                    async for chunk in answer:
-                        yield chunk
-            finally:
-                await response.aclose()
+            return answer_to(self._post(body), reader, self._settings.patience)
 
         return retried(attempt, self._settings.retries)
 

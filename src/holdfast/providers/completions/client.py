@@ -6,21 +6,17 @@ the whole conversation at every turn.
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.providers import faults
 from holdfast.providers.addresses import is_here, shown
-from holdfast.providers.connection import broken, connection_here
+from holdfast.providers.connection import answer_to, connection_here
 from holdfast.providers.lazily import Lazily
-from holdfast.providers.lines import Events
 from holdfast.providers.protocol import Request
-from holdfast.providers.relay import relayed
 from holdfast.providers.retry import retried
 from holdfast.providers.settings import ProviderSettings
-from holdfast.vocabulary.chunks import Chunk, Fault
-from holdfast.vocabulary.errors import ProviderError
+from holdfast.vocabulary.chunks import Chunk
 from holdfast.vocabulary.json import Json
 
 from .request import RequestWriter
@@ -70,22 +66,9 @@ class Completions:
         """The answer, as it comes; `headers` go with this request alone."""
         body, names = self._writer.write(request, more)
 
-        async def attempt(_number: int) -> AsyncGenerator[Chunk]:
+        def attempt(_number: int) -> AsyncGenerator[Chunk]:
             reader = StreamReader(self._server.provider, names, request.model, self._secrets)
-            try:
-                response = await self._post(body, headers)
-            except ProviderError as error:
-                yield Fault(error)
-                return
-            try:
-                said, content_type = response.aiter_bytes(), response.headers.get("content-type", "")
-                patience = self._settings.patience
-                answer = relayed(said, Events(), reader, patience=patience, broken=broken(), content_type=content_type)
-                async with aclosing(answer):
-                    async for chunk in answer:
-                        yield chunk
-            finally:
-                await response.aclose()
+            return answer_to(self._post(body, headers), reader, self._settings.patience)
 
         return retried(attempt, self._settings.retries)
 
