@@ -14,7 +14,7 @@ from wcmatch import glob as wcmatch
 from holdfast.vocabulary.errors import InvalidPattern, NotDirectory, NotFound, TimedOut
 from holdfast.workspace.directories import Names
 from holdfast.workspace.entry import Kind
-from holdfast.workspace.glob import glob, glob_paths
+from holdfast.workspace.glob import glob
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.pattern import MAX_BYTES, MAX_CHOICES, trail
 from tests.promises import carries
@@ -233,13 +233,3 @@ def _matches(names: list[str], pattern: str) -> bool:
 
 def _everything(root: Path) -> list[str]:
     return sorted((str(path.relative_to(root)) for path in root.rglob("*")), key=lambda path: path.split("/"))
-
-
-async def test_the_paths_alone_are_those_of_the_entries(mount: Mount, root: Path) -> None:
-    make(root, "a/x.py", "a/b/y.py", "z.py", "a.txt", "folder.py/")
-
-    found = await glob_paths(at(mount), ["**/*.py"], ALL)
-
-    assert (
-        found == [entry.path for entry in (await glob(at(mount), ["**/*.py"], ALL)).entries] == ["a/b/y.py", "a/x.py", "folder.py", "z.py"]
-    )

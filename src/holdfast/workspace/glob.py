@@ -41,20 +41,6 @@ async def glob(place: Place, patterns: Sequence[str], sight: Sight, *, limit: in
         return await until_left(place.mount.pool, lambda stop: _glob_now(place, start, sight, limit, stop))
 
 
-async def glob_paths(place: Place, patterns: Sequence[str], sight: Sight, *, deadline: float | None = None) -> list[str]:
-    """The paths alone, as the disk has them, counted from the mount's root. Raises as `glob`."""
-    start = trail(patterns)
-    async with within(deadline, "the search for names"):
-        return await until_left(place.mount.pool, lambda stop: _paths_now(place, start, sight, stop))
-
-
-def _paths_now(place: Place, start: Trail, sight: Sight, stop: Event) -> list[str]:
-    paths: list[str] = []
-    for run in runs(place, sight, start, _on_the_trail, look=False, stop=stop):
-        paths += run.paths()
-    return paths
-
-
 def _glob_now(place: Place, start: Trail, sight: Sight, limit: int, stop: Event) -> Selection:
     tally = Tally()
     found = runs(place, sight, start, _on_the_trail, tally=tally, stop=stop)
