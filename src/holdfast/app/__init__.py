@@ -5,7 +5,7 @@ from .holdfast import Holdfast
 from .platform import Platform
 from .profiles import EVERYTHING, SAFE_ONLY, named_profile, profile_folders
 from .projects import find_projects, name_people
-from .tools import describe_arguments, describe_tools, examine, is_command, list_tools
+from .tools import describe, describe_arguments, describe_tools, examine, is_command, list_tools
 
 __all__ = [
     "EVERYTHING",
@@ -16,6 +16,7 @@ __all__ = [
     "add_user",
     "create_token",
     "create_workspace",
+    "describe",
     "describe_arguments",
     "describe_tools",
     "examine",

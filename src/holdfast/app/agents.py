@@ -244,13 +244,7 @@ class Agents:
         ref = model or profile.model or (await self._providers.default()).ref
         provider, name = self._providers.provider_for(ref)
         about = await provider.model(name)
-        road = self.held.road
-        await self.held.commands.sandbox()
-        tools = [
-            tool
-            for tool in road.registry.list_for_scope(profile.scope, toolsets=profile.toolsets or None)
-            if tool.category.value != "exec" or self.held.commands.is_offered
-        ]
+        tools = await self._platform.tools(self.held.lease.workspace_id, profile)
         hands = Hands(
             tools=tuple(neutral(tool) for tool in tools) if about.supports_tools else (),
             safe=frozenset(tool.name for tool in tools if tool.danger is Danger.SAFE),

@@ -17,6 +17,7 @@ from holdfast.store.lockfile import LockFile
 from holdfast.store.opening import open_database
 from holdfast.store.people import Workspace
 from holdfast.tool.registry import Registry
+from holdfast.tool.tool import Category, Tool
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.errors import Busy, Exists, HoldfastError, LostLease, NotFound
 from holdfast.vocabulary.events import Event
@@ -24,7 +25,7 @@ from holdfast.vocabulary.finding import Finding
 from holdfast.vocabulary.outcome import Done, Outcome
 from holdfast.vocabulary.profile import Profile
 
-from .commands import find_lacks, lacks_of
+from .commands import UNDERSTOOD, find_lacks, lacks_of
 from .held import Held, open_held
 from .relay import NotTaken, Relay, is_gone, pass_on, sweep
 from .tools import find_tools
@@ -163,6 +164,18 @@ class Platform:
         if self._providers is None:
             self._providers = Providers(provider_settings(self.settings))
         return self._providers
+
+    async def tools(self, workspace_id: str, profile: Profile) -> list[Tool]:
+        """What a profile offers in a workspace: commands only where they can be run."""
+        every = self.registry.list_for_scope(profile.scope, toolsets=profile.toolsets or None)
+        if not any(tool.category is Category.EXEC for tool in every) or await self._offers_commands(workspace_id):
+            return every
+        return [tool for tool in every if tool.category is not Category.EXEC]
+
+    async def _offers_commands(self, workspace_id: str) -> bool:
+        if (held := self._held.get(workspace_id)) is not None:
+            return (await held.commands.sandbox()).offers_commands
+        return self.settings["unconfined_commands"] == UNDERSTOOD or not await self.sandbox_lacks(workspace_id)
 
     async def sandbox_lacks(self, workspace_id: str) -> list[Finding]:
         """What keeps the commands of a workspace from being confined, and how to get it; nothing when they are."""

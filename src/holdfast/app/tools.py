@@ -33,10 +33,12 @@ def list_tools(profile: str | Profile | None = None, *, project: Path | None = N
 
 def describe_tools(profile: str | Profile | None = None, *, project: Path | None = None) -> list[dict[str, Any]]:
     """What a profile's tools are, in the words of their definitions."""
-    return [
-        {**neutral(tool), "toolset": tool.toolset, "category": tool.category.value, "danger": tool.danger.value}
-        for tool in list_tools(profile, project=project)
-    ]
+    return [describe(tool) for tool in list_tools(profile, project=project)]
+
+
+def describe(tool: Tool) -> dict[str, Any]:
+    """What a tool is, in the words of its definition."""
+    return {**neutral(tool), "toolset": tool.toolset, "category": tool.category.value, "danger": tool.danger.value}
 
 
 def describe_arguments(name: str) -> Mapping[str, JsonObject]:

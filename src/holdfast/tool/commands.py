@@ -91,11 +91,6 @@ class Commands:
             return self._sandbox
 
     @property
-    def is_offered(self) -> bool:
-        """Whether a command can be run, as far as that is known."""
-        return self._sandbox is None or self._sandbox.offers_commands
-
-    @property
     def lowers(self) -> dict[str, int]:
         """The roots of the mounts that layers are over."""
         return {mount.name: mount.descriptor for mount in self.mounts.values() if mount.mode is not MountMode.READ_ONLY}

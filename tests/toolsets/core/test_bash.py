@@ -354,3 +354,19 @@ async def test_a_command_whose_server_was_killed_is_gone_and_closed_as_not_run(t
     # Whoever still had the pipe open would keep it from ending.
     assert await asyncio.wait_for(asyncio.to_thread(doomed.stdout.read), 5) == b""
     doomed.stdout.close()
+
+
+@carries("COMMAND-2")
+async def test_where_commands_cannot_be_run_they_are_not_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def offered(desk: Desk) -> bool:
+        tools = await desk.holdfast.platform.tools(desk.holdfast.workspace_id, SHIPPED["coder"])
+        return "bash" in [tool.name for tool in tools]
+
+    async with open_desk(tmp_path) as desk:
+        assert await offered(desk)
+    monkeypatch.setattr(shutil, "which", _nowhere)
+    async with open_desk(tmp_path) as desk:
+        assert not await offered(desk)
+    monkeypatch.setenv("HOLDFAST_UNCONFINED_COMMANDS", "I understand")
+    async with open_desk(tmp_path) as desk:
+        assert await offered(desk)

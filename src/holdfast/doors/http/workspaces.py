@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 
 from holdfast.accounts.workspaces import NewRoot
-from holdfast.app import describe_tools
+from holdfast.app import EVERYTHING, SAFE_ONLY, describe
 
 from .door import Door
 from .models import ChangedWorkspace, NewWorkspace, ToolDefinition, User, Workspace
@@ -56,7 +56,7 @@ def workspace_routes(door: Door) -> APIRouter:
     async def list_tools(request: Request, workspace_id: str) -> list[ToolDefinition]:
         """The tools that one may call."""
         _, may_endanger = await door.caller(request.scope, workspace_id)
-        described = describe_tools()
-        return [ToolDefinition(**each) for each in described if may_endanger or each["danger"] == "safe"]
+        tools = await door.platform.tools(workspace_id, EVERYTHING if may_endanger else SAFE_ONLY)
+        return [ToolDefinition(**each) for each in map(describe, tools) if may_endanger or each["danger"] == "safe"]
 
     return routes
