@@ -117,12 +117,15 @@ class _Turn:
                 pass
 
     def _call(self, call_id: str) -> CallBlock:
+        """The call, once it and those before it have been told, in the model's order whichever began first."""
         answers = (message for message in reversed(self._conversation.messages) if isinstance(message, AssistantMessage))
-        call = next(call for answer in answers for call in answer.calls if call.id == call_id)
-        if call_id not in self._called:
-            self._called.add(call_id)
-            self._tell({"type": "tool_call", "id": call.id, "name": call.name, "arguments": _arguments(call)})
-        return call
+        calls = next(answer.calls for answer in answers if call_id in [call.id for call in answer.calls])
+        at = [call.id for call in calls].index(call_id)
+        for call in calls[: at + 1]:
+            if call.id not in self._called:
+                self._called.add(call.id)
+                self._tell({"type": "tool_call", "id": call.id, "name": call.name, "arguments": _arguments(call)})
+        return calls[at]
 
     def _tell(self, frame: object) -> None:
         self._outbox.put(dump(frame))
