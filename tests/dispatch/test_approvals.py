@@ -12,7 +12,7 @@ from holdfast.dispatch.approvals import Approvals
 from holdfast.store.approvals import Approval
 from holdfast.vocabulary.call import Caller, ToolCall
 from holdfast.vocabulary.errors import Conflict, InvalidArguments, NotFound
-from holdfast.vocabulary.events import ApprovalAsked, Event, ToolStarted
+from holdfast.vocabulary.events import ApprovalAsked, ApprovalExpired, Event, ToolStarted
 from holdfast.vocabulary.json import JsonObject
 from holdfast.vocabulary.outcome import Done, Outcome, Refused
 from holdfast.vocabulary.profile import SHIPPED
@@ -148,10 +148,12 @@ async def test_what_nobody_decides_in_time_is_denied_where_somebody_could_have(d
     impatient = Approvals(desk.holdfast.platform.database, held.lease, seconds=0.05, is_watched=lambda _: True)
     object.__setattr__(held.road, "approvals", impatient)
 
-    outcome = await calls(desk).running
+    asked = calls(desk)
+    outcome = await asked.running
 
     assert isinstance(outcome, Refused)
     assert "in time" in outcome.error.message
+    assert [event.approval["state"] for event in asked.events if isinstance(event, ApprovalExpired)] == ["expired"]
     with pytest.raises(Conflict):
         await impatient.decide((await impatient.in_state("expired"))[0].id, approved=True, by="ada")
 
@@ -258,3 +260,14 @@ async def test_a_yes_is_used_up_so_the_same_call_made_again_is_asked_for_again(d
     assert desk.text("a.txt") == "mine\n"
     await again.approvals.decide(question.id, approved=False, by="ada")
     assert isinstance(await again.running, Refused)
+
+
+@pytest.mark.parametrize("keep", [[], ["/none.txt"], ["/made"]])
+async def test_keeping_what_is_not_there_is_refused_and_leaves_the_question_open(desk: Desk, keep: list[str]) -> None:
+    async with ran(desk, "echo a > made.txt; echo b > other.txt") as (asked, question):
+        with pytest.raises(InvalidArguments):
+            await asked.approvals.decide(question.id, approved=True, by="ada", effects_hash=question.effects_hash, keep=keep)
+
+        await asked.says(approved=True, effects_hash=question.effects_hash, keep=["/other.txt"])
+
+    assert (desk.text("other.txt"), (desk.root / "made.txt").exists()) == ("b\n", False)

@@ -23,7 +23,7 @@ from holdfast.tool.tool import Danger
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.chat import CANCELLED, ChatEvent, EndOfTurn
 from holdfast.vocabulary.errors import Busy, HoldfastError, NotFound
-from holdfast.vocabulary.events import ApprovalAsked, Event, QuestionAsked, ToolOutput, ToolStarted
+from holdfast.vocabulary.events import ApprovalAsked, ApprovalExpired, Event, QuestionAsked, ToolOutput, ToolStarted
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
 from holdfast.vocabulary.mode import Mode
@@ -195,15 +195,17 @@ class Agents:
         feedback: str = "",
         changed: JsonObject | None = None,
         effects_hash: str | None = None,
+        keep: Sequence[str] | None = None,
     ) -> Approval:
         """Take a person's decision, and tell those who watch the session. Raises as `Approvals.decide`."""
         decided = await self.approvals.decide(
-            approval_id, approved=approved, by=by, feedback=feedback, changed=changed, effects_hash=effects_hash
+            approval_id, approved=approved, by=by, feedback=feedback, changed=changed, effects_hash=effects_hash, keep=keep
         )
         if (conversation := self._open.get(decided.session_id)) is not None:
             yes, no = ("approved", "denied") if decided.effects_hash is None else ("kept", "dropped")
             told = {"toolId": decided.call_id, "toolName": decided.tool, "approvalId": decided.id, "decision": yes if approved else no}
-            await conversation.record("chat:tool-decided", {**told, "by": by})
+            kept = {} if keep is None else {"kept": [*keep]}
+            await conversation.record("chat:tool-decided", {**told, "by": by, **kept})
         return decided
 
     @property
@@ -281,6 +283,8 @@ class Agents:
         match event:
             case ApprovalAsked(_, approval):
                 conversation.record_soon("chat:tool-confirm", {**told, "input": approval["input"], **_confirm(approval)})
+            case ApprovalExpired(_, approval):
+                conversation.record_soon("chat:tool-decided", {**told, "approvalId": approval["id"], "decision": "expired", "by": ""})
             case QuestionAsked(_, question):
                 conversation.record_soon("chat:question", {**told, "questionId": question["id"], "questions": question["questions"]})
             case ToolStarted(call):

@@ -3,8 +3,8 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 from holdfast.store import approvals as rows
 from holdfast.store.approvals import Approval, NewApproval
@@ -35,9 +35,9 @@ class Approvals:
         self._has_left = False
 
     async def ask(self, call: ToolCall, reason: str, tell: Callable[[Approval], None], held: Held | None = None) -> Approval:
-        """Wait until somebody has said yes; `tell` hears of what is asked. A call that was asked for before finds its answer.
+        """Wait until somebody has said yes; `tell` hears of what is asked, and of its time running out.
 
-        About effects, when they are `held`, no clock runs.
+        A call that was asked for before finds its answer. About effects, when they are `held`, no clock runs.
 
         Raises:
             Denied: Somebody said no, with what they said to it, or nobody decided in time.
@@ -67,7 +67,7 @@ class Approvals:
             ),
         )
         tell(approval)
-        approved = await self._decided(approval)
+        approved = await self._decided(approval, tell)
         if not await rows.use(self._database, self._lease, approved.id):
             raise Denied(f"the yes to {call.name} was for another call", hint="Ask again.")
         return approved
@@ -81,16 +81,22 @@ class Approvals:
         feedback: str = "",
         changed: JsonObject | None = None,
         effects_hash: str | None = None,
+        keep: Sequence[str] | None = None,
     ) -> Approval:
-        """Take a person's decision. About effects it names the hash of those that were looked at.
+        """Take a person's decision. About effects it names the hash of those that were looked at, and the paths to `keep` if not all.
 
         Raises:
             NotFound: There is no such approval.
             Conflict: It has been decided, or its time has run out.
-            InvalidArguments: A no cannot change the arguments.
+            InvalidArguments: A no cannot change the arguments, nor keep some of the effects; or there are no such effects.
         """
-        if changed is not None and not approved:
-            raise InvalidArguments.of("input", "is given with a no", hint="Approve with other arguments, or say in words what is wrong.")
+        if not approved and (changed is not None or keep is not None):
+            name, instead = ("input", "other arguments") if changed is not None else ("keep", "those paths")
+            raise InvalidArguments.of(name, "is given with a no", hint=f"Approve with {instead}, or say in words what is wrong.")
+        if effects_hash is not None and changed is not None:
+            raise InvalidArguments.of("input", "is given for a command that has run", hint="Keep its effects, some of them, or none.")
+        if keep is not None:
+            changed = {"paths": [*_listed(await self.get(approval_id), keep)]}
         state = "approved" if approved else "denied"
         decided = await rows.decide(
             self._database, self._lease, approval_id, state, by=by, feedback=feedback, changed=changed, effects_hash=effects_hash
@@ -121,7 +127,7 @@ class Approvals:
         for event in self._waiting.values():
             event.set()
 
-    async def _decided(self, approval: Approval) -> Approval:
+    async def _decided(self, approval: Approval, tell: Callable[[Approval], None]) -> Approval:
         event = self._waiting.setdefault(approval.id, asyncio.Event())
         try:
             while True:
@@ -138,6 +144,7 @@ class Approvals:
                         pass
                     case _:
                         await rows.expire(self._database, self._lease)
+                        tell(await self.get(approval.id))
                         raise Denied(f"nobody said yes to {found.tool} in time", hint="Go on without it, or ask again.")
                 if self._has_left:
                     raise Busy("the approval is pending, and nobody waits for it here any more", hint="It can still be decided.")
@@ -148,6 +155,24 @@ class Approvals:
                     continue
         finally:
             self._waiting.pop(approval.id, None)
+
+
+def _listed(approval: Approval, paths: Sequence[str]) -> Sequence[str]:
+    """The paths, if each of them is among the effects, or is a folder above some.
+
+    Raises:
+        InvalidArguments: They are not, or there are none.
+    """
+    effects = cast("Sequence[Mapping[str, Json]]", approval.effects or ())
+    known = [f"{str(effect['path']).rstrip('/')}/" for effect in effects]
+    unknown = [path for path in paths if not any(each.startswith(f"{path.rstrip('/')}/") for each in known)]
+    if not known or not paths:
+        why = "is given, and the approval is not about effects" if not known else "names nothing"
+        raise InvalidArguments.of("keep", why, hint="Leave it out to keep all, or say no to drop all.")
+    if unknown:
+        shown = ", ".join(path[:200] for path in unknown[:5])
+        raise InvalidArguments.of("keep", f"there are no effects at {shown}", hint="Name paths as they are listed.")
+    return paths
 
 
 def _parsed(arguments: JsonObject | str) -> Json:

@@ -10,6 +10,7 @@ from typing import cast
 
 from holdfast.policy.decide import Asking, Circumstances, Rules, decide, objection_to_item, permitted_files
 from holdfast.policy.trust import ToolFacts
+from holdfast.store.approvals import PENDING, Approval
 from holdfast.tool.bind import Bound, bind, parse
 from holdfast.tool.context import Person, Surroundings
 from holdfast.tool.dialect import Dialect
@@ -20,7 +21,7 @@ from holdfast.vocabulary.access import Want
 from holdfast.vocabulary.call import ToolCall, Wish
 from holdfast.vocabulary.decision import Allow, Ask, Deny
 from holdfast.vocabulary.errors import Cancelled, Denied, HoldfastError, NotPermitted, TimedOut, Unjudgeable, UnknownTool
-from holdfast.vocabulary.events import ApprovalAsked, Event, ToolFinished, ToolOutput, ToolStarted
+from holdfast.vocabulary.events import ApprovalAsked, ApprovalExpired, Event, ToolFinished, ToolOutput, ToolStarted
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.outcome import Answer, Done, Failed, Outcome, Refused
@@ -133,7 +134,7 @@ class Road:
         if self.approvals is None:
             raise NotPermitted(f"{tool.name} needs a person's yes: {question.reason}", hint="There is nobody to ask here.")
         call = journey.call
-        approval = await self.approvals.ask(call, question.reason, lambda asked: self._tell(ApprovalAsked(call, shown_approval(asked))))
+        approval = await self.approvals.ask(call, question.reason, self._asked_about(call))
         if approval.changed is None:
             return journey, arguments
         changed = replace(call, arguments=cast("JsonObject", approval.changed))
@@ -153,7 +154,11 @@ class Road:
         call, note, state = journey.call, "the person kept the effects", "kept"
         wanted = held.keep
         try:
-            await self.approvals.ask(call, reason, lambda asked: self._tell(ApprovalAsked(call, shown_approval(asked))), held)
+            approval = await self.approvals.ask(call, reason, self._asked_about(call), held)
+            if approval.changed is not None:
+                some = cast("JsonObject", approval.changed)
+                note = f"the person kept only these, and dropped the rest: {', '.join(map(str, cast('list[Json]', some['paths'])))}"
+                wanted = (held.keep[0], {**held.keep[1], **some})
         except Denied as error:
             note, state, wanted = f"{error.message}; nothing in the project has changed", "dropped", held.drop
         except asyncio.CancelledError:
@@ -163,6 +168,13 @@ class Road:
         if not isinstance(decided, Done):
             raise decided.error
         return held.told(state, note)
+
+    def _asked_about(self, call: ToolCall) -> Callable[[Approval], None]:
+        def tell(approval: Approval) -> None:
+            shown = shown_approval(approval)
+            self._tell(ApprovalAsked(call, shown) if approval.state == PENDING else ApprovalExpired(call, shown))
+
+        return tell
 
     async def _decide_by(self, call: ToolCall, wanted: tuple[str, JsonObject]) -> Outcome:
         name, arguments = wanted

@@ -10,7 +10,8 @@ from holdfast.vocabulary.json import Json
 class Held:
     """What is asked about the effects, and the two calls, by name and arguments, that make them real or throw them away.
 
-    `told` is given what became of them, `kept` or `dropped`, and a note
+    The first takes the paths of those that are to be kept as `paths`, when
+    it is not all of them. `told` is given what became of them, `kept` or `dropped`, and a note
     about it, and gives what the tool then answers, or raises its error.
     """
 

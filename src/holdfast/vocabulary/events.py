@@ -17,6 +17,14 @@ class ApprovalAsked:
 
 
 @dataclass(frozen=True)
+class ApprovalExpired:
+    """Nobody decided about the call in time."""
+
+    call: ToolCall
+    approval: JsonObject
+
+
+@dataclass(frozen=True)
 class QuestionAsked:
     """The call waits for a person's answer; `question` is what they are shown."""
 
@@ -48,4 +56,4 @@ class ToolFinished:
     seconds: float
 
 
-Event: TypeAlias = ApprovalAsked | QuestionAsked | ToolStarted | ToolOutput | ToolFinished
+Event: TypeAlias = ApprovalAsked | ApprovalExpired | QuestionAsked | ToolStarted | ToolOutput | ToolFinished

@@ -38,6 +38,7 @@ TURNS: dict[str, list[list[object]]] = {
     "write no": [[calls("write", path="/no.md", content="no\n")], says("Not written.")],
     "write changed": [[calls("write", path="/changed.md", content="mine\n", overwrite=True)], says("Changed.")],
     "write late": [[calls("write", path="/late.md", content="late\n", overwrite=True)], says("Late.")],
+    "run it": [[calls("bash", command="mkdir d; echo a > d/a.txt; echo b > b.txt")], says("Ran.")],
     "ask me": [[calls("ask_user", questions=[ASKED])], says("Thanks.")],
     "slowly": [[*says("Begun. "), {"delay": 60}, *says("Never.")]],
     "in parts": [[*says("One "), {"delay": 0.4}, *says("two "), {"delay": 0.4}, *says("three.")]],

@@ -114,7 +114,39 @@ async def test_whoever_may_not_change_things_decides_nothing(talking: Served) ->
     assert talking.client().post(address, json={"approved": False}).status_code == 200
 
 
-@pytest.mark.parametrize("body", [{}, {"approved": "yes"}, {"approved": True, "keep": []}, {"approved": False, "input": {}}])
+def test_some_of_the_effects_can_be_looked_at_and_kept_and_the_rest_is_dropped(talking: Served) -> None:
+    client = talking.client()
+    with line(talking) as it:
+        it.say("chat:send", content="run it")
+        asked = it.until("chat:tool-confirm")["payload"]
+        numbers = {each["path"]: each["n"] for each in asked["effects"]}
+        address = under(talking, f"/approvals/{asked['approvalId']}")
+
+        diff = client.get(f"{address}/effects/{numbers['/b.txt']}/diff").json()
+        no_such = client.get(f"{address}/effects/99/diff")
+        unknown = {"approved": True, "effects_hash": asked["effectsHash"], "keep": [{"path": "/none.txt"}]}
+        refused = client.post(address, json=unknown)
+        it.say("chat:tool-approve", toolId=asked["toolId"], approved=True, effectsHash=asked["effectsHash"], keep=[{"path": "/d"}])
+        it.until("chat:stream-end")
+
+        assert (diff["kind"], "+b" in diff["diff"], no_such.status_code, refused.status_code) == ("added", True, 404, 400)
+        assert (it.of("chat:tool-decided")[0]["decision"], it.of("chat:tool-decided")[0]["kept"]) == ("kept", ["/d"])
+        assert "kept only these, and dropped the rest: /d" in it.of("chat:tool-result")[0]["result"]
+        assert ((talking.project / "d/a.txt").read_text(), (talking.project / "b.txt").exists()) == ("a\n", False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"approved": "yes"},
+        {"approved": True, "keep": []},
+        {"approved": True, "keep": "some"},
+        {"approved": True, "remember": True},
+        {"approved": False, "keep": [{"path": "/a"}]},
+        {"approved": False, "input": {}},
+    ],
+)
 def test_a_decision_that_does_not_fit_is_400(talking: Served, body: dict[str, Any]) -> None:
     assert talking.client().post(under(talking, f"/approvals/{uuid4()}"), json=body).status_code == 400
 

@@ -1,14 +1,16 @@
 """What waits for a person's yes."""
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query, Request
 
 from holdfast.dispatch.approvals import shown_approval
-from holdfast.vocabulary.errors import Forbidden
+from holdfast.vocabulary.errors import Forbidden, NotFound
+from holdfast.vocabulary.json import Json
 
 from .door import Door
-from .models import Approval, Decision
+from .models import Approval, Decision, EffectDiff, KeptPath
 from .responses import errors
 
 State = Annotated[str, Query(pattern="^(pending|approved|denied|expired)$")]
@@ -39,7 +41,27 @@ def approval_routes(door: Door) -> APIRouter:
             feedback=body.feedback,
             changed=body.input,
             effects_hash=body.effects_hash,
+            keep=kept_paths(body.keep),
         )
         return Approval(**shown_approval(decided))
 
+    @routes.get("/approvals/{approval_id}/effects/{number}/diff", responses=errors(401, 404, 409))
+    async def get_effect_diff(request: Request, workspace_id: str, approval_id: str, number: int) -> EffectDiff:
+        """What one effect changes in its file; `diff` is null for what is not text."""
+        await door.member(request.scope, workspace_id)
+        approval = await (await door.platform.agents(workspace_id)).approvals.get(approval_id)
+        effects = cast("Sequence[Mapping[str, Any]]", approval.effects or ())
+        effect = next((each for each in effects if each["n"] == number), None)
+        if effect is None:
+            raise NotFound("there is no such effect", hint=f"There are {len(effects)}.", approval_id=approval_id)
+        _, kept_with = cast("tuple[str, Mapping[str, Json]]", approval.keep_call)
+        looked_at = {"effects_id": kept_with["effects_id"], "path": effect["path"]}
+        found = await door.call(request.scope, workspace_id, "effects", **looked_at)
+        return EffectDiff(n=number, path=effect["path"], kind=effect["kind"], diff=found["diff"])
+
     return routes
+
+
+def kept_paths(keep: Sequence[KeptPath] | str | None) -> list[str] | None:
+    """The paths that are to be kept; None for all."""
+    return None if keep is None or isinstance(keep, str) else [each.path for each in keep]

@@ -15,6 +15,8 @@ from holdfast.vocabulary.messages import AssistantMessage, Message, TextBlock, U
 from holdfast.vocabulary.profile import Profile
 from holdfast.vocabulary.trust import Trust
 
+from .approvals import kept_paths
+from .models import KeptPaths
 from .talks import MAX_WAITING_FRAMES, Frame, Outbox, Talk, read_frame
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class CancelFrame(Frame):
 
 
 class ApproveFrame(Frame):
-    """chat:tool-approve. To keep only some of the effects, and to remember a decision, is not possible yet."""
+    """chat:tool-approve. To remember a decision is not possible yet."""
 
     approval_id: str | None = None
     tool_id: str | None = None
@@ -58,8 +60,8 @@ class ApproveFrame(Frame):
     input: dict[str, Any] | None = None
     feedback: str = ""
     effects_hash: str | None = None
-    keep: None = None
-    remember: None = None
+    keep: KeptPaths | Literal["all"] | None = None
+    remember: Literal[False] | None = None
 
 
 class AnswerFrame(Frame):
@@ -174,6 +176,7 @@ class Chat(Talk):
             feedback=sent.feedback,
             changed=sent.input,
             effects_hash=sent.effects_hash,
+            keep=kept_paths(sent.keep),
         )
 
     async def _resume(self, sent: ResumeFrame) -> None:

@@ -1,14 +1,20 @@
 """What the routes of the door share: the platform, the tokens, and the question who is asking."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
+from typing import Any, cast
 from urllib.parse import parse_qs
+from uuid import uuid4
 
 from holdfast.accounts.members import DANGEROUS, Membership, membership
 from holdfast.accounts.tokens import Identity, Tokens
 from holdfast.accounts.workspaces import Person, Workspaces
-from holdfast.app import Platform
+from holdfast.app import EVERYTHING, SAFE_ONLY, Platform
+from holdfast.vocabulary.call import Caller, ToolCall
 from holdfast.vocabulary.errors import Forbidden, InvalidToken
+from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.outcome import Done
 
 from .replies import Scope
 from .settings import HttpSettings
@@ -82,6 +88,20 @@ class Door:
         """
         member = await self._membership(identity, workspace_id)
         return identity.has_scope(DANGEROUS) and member.has_scope(DANGEROUS)
+
+    async def call(self, scope: Scope, workspace_id: str, tool: str, **arguments: Json) -> Any:
+        """What a tool gives to whoever is asking; arguments that are None are left out.
+
+        Raises:
+            HoldfastError: What the tool says, or as in `member`.
+        """
+        identity, may_endanger = await self.caller(scope, workspace_id)
+        given = {name: value for name, value in arguments.items() if value is not None}
+        asked = ToolCall(str(uuid4()), tool, given, Caller(user=identity.user_id))
+        outcome = await self.platform.take(workspace_id, asked, EVERYTHING if may_endanger else SAFE_ONLY)
+        if not isinstance(outcome, Done):
+            raise outcome.error
+        return cast("Mapping[str, Any]", outcome.answer.body)["result"]
 
     async def owner(self, scope: Scope, workspace_id: str) -> Identity:
         """Who is asking, as an owner of a workspace.

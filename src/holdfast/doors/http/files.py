@@ -1,15 +1,11 @@
 """The Files API: what the store remembers of a workspace's files. Every address is a call of a tool."""
 
 import base64
-from typing import Annotated, Any, cast
-from uuid import uuid4
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from holdfast.app import EVERYTHING, SAFE_ONLY
-from holdfast.vocabulary.call import Caller, ToolCall
 from holdfast.vocabulary.json import Json
-from holdfast.vocabulary.outcome import Done
 
 from .door import Door
 from .models import Restore
@@ -27,13 +23,7 @@ def file_routes(door: Door) -> APIRouter:
     routes = APIRouter(prefix="/workspaces/{workspace_id}/files", tags=["files"])
 
     async def call(request: Request, workspace_id: str, tool: str, **arguments: Json) -> Any:
-        identity, may_endanger = await door.caller(request.scope, workspace_id)
-        given = {name: value for name, value in arguments.items() if value is not None}
-        asked = ToolCall(str(uuid4()), tool, given, Caller(user=identity.user_id))
-        outcome = await door.platform.take(workspace_id, asked, EVERYTHING if may_endanger else SAFE_ONLY)
-        if not isinstance(outcome, Done):
-            raise outcome.error
-        return cast("dict[str, Any]", outcome.answer.body)["result"]
+        return await door.call(request.scope, workspace_id, tool, **arguments)
 
     @routes.get("", responses=errors(400, 401, 404))
     async def list_files(request: Request, workspace_id: str, path: Path = "/", deleted: bool = False) -> dict[str, Any]:

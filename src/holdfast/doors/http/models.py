@@ -1,6 +1,6 @@
 """The bodies of requests and answers, as OpenAPI tells them."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -164,6 +164,24 @@ class Approval(BaseModel):
     expires_at: str | None
 
 
+class EffectDiff(BaseModel):
+    """One effect of a command that waits for a decision."""
+
+    n: int
+    path: str = Field(examples=["/src/app.py"])
+    kind: str = Field(examples=["changed"])
+    diff: str | None
+
+
+class KeptPath(Strict):
+    """An effect, or a folder that stands for all below it."""
+
+    path: str = Field(min_length=1, max_length=4096, examples=["/src/app.py"])
+
+
+KeptPaths: TypeAlias = Annotated[list[KeptPath], Field(min_length=1)]
+
+
 class Decision(Strict):
     """A person's decision. One about effects names the hash of those that were looked at."""
 
@@ -173,6 +191,8 @@ class Decision(Strict):
     input: dict[str, Any] | None = Field(None, description="Other arguments, which are judged like any.")
     feedback: str = ""
     effects_hash: str | None = None
+    keep: KeptPaths | Literal["all"] | None = Field(None, description="Which effects to keep, when it is not all of them.")
+    remember: Literal[False] | None = Field(None, description="Decisions cannot be remembered yet.")
 
 
 class Model(BaseModel):
