@@ -113,6 +113,7 @@ class Road:
             tool.dialect.reads_protected,
             mode,
             writes_plan=writes_plans is not None and writes_plans(arguments.arguments),
+            changes_unnamed=tool.declaration.changes_unnamed,
             is_dangerous=tool.is_dangerous_with(arguments.arguments),
             may_endanger=journey.profile.dangerous,
             asking=_asking(journey, tool, arguments, channel_out),

@@ -15,6 +15,7 @@ from .trust import AskAboutEffects, AskBefore, NoQuestion, ToolFacts, question
 
 # Records of what was done are not for those whose doings they record.
 UNWRITABLE = (("state", "logs"), ("state", "outputs"))
+_LEAVE_PLAN_MODE = "Write a .plan file, ask the person to accept it, then leave plan mode."
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,14 @@ class Asking:
 @dataclass(frozen=True)
 class Circumstances:
     """What else matters: whether the toolset may read what is protected, the session's mode, whether it is a plan that is written,
-    whether the tool is dangerous, and whether the caller may use such tools. Without `asking` nobody is asked, and what may run runs.
+    whether files change that are not named, whether the tool is dangerous, and whether the caller may use such tools. Without `asking`
+    nobody is asked, and what may run runs.
     """
 
     reads_protected: bool = False
     mode: Mode = Mode.BUILD
     writes_plan: bool = False
+    changes_unnamed: bool = False
     is_dangerous: bool = False
     may_endanger: bool = True
     asking: Asking | None = None
@@ -56,6 +59,8 @@ def decide(tool: str, accesses: Sequence[FileAccess], scope: Scope | None, rules
     if circumstances.is_dangerous and not circumstances.may_endanger:
         hint = "Ask an owner for the scope tools:dangerous."
         return Deny(Forbidden(f"{tool} changes things, and you may only look", hint=hint, tool=tool))
+    if circumstances.changes_unnamed and circumstances.mode is Mode.PLAN:
+        return Deny(NotPermitted(f"in plan mode only plans change, so {tool} does nothing", hint=_LEAVE_PLAN_MODE, tool=tool))
     for access in accesses:
         error = _objection(access, permission, rules, circumstances)
         if error is not None:
@@ -101,8 +106,7 @@ def _objection(access: FileAccess, permission: Permission, rules: Rules, circums
         allowed = ", ".join(permission.paths)
         return NotPermitted(f"this profile does not permit '{access.written}' here", hint=f"Permitted are: {allowed}.", **where)
     if access.want is Want.WRITE and circumstances.mode is Mode.PLAN and not (circumstances.writes_plan and access.path.endswith(".plan")):
-        hint = "Write a .plan file, ask the person to accept it, then leave plan mode."
-        return NotPermitted(f"in plan mode only plans change, so '{access.written}' stays as it is", hint=hint, **where)
+        return NotPermitted(f"in plan mode only plans change, so '{access.written}' stays as it is", hint=_LEAVE_PLAN_MODE, **where)
     may_touch = rules.writes_protected if access.want is Want.WRITE else circumstances.reads_protected
     if not may_touch and any(rules.protected.covers(path, mount=access.mount) for path in (access.path, access.named)):
         verb = "written" if access.want is Want.WRITE else "read"

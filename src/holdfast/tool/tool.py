@@ -53,6 +53,7 @@ class Declaration:
     writes_plans: Claim | None
     safe_if: Claim | None
     keeps_time: bool = False
+    changes_unnamed: bool = False
 
 
 @overload
@@ -67,6 +68,7 @@ def tool(
     writes_plans: Claim | None = ...,
     safe_if: Claim | None = ...,
     keeps_time: bool = ...,
+    changes_unnamed: bool = ...,
 ) -> Callable[[Runner], Declaration]: ...
 def tool(
     function: Runner | None = None,
@@ -79,6 +81,7 @@ def tool(
     writes_plans: Claim | None = None,
     safe_if: Claim | None = None,
     keeps_time: bool = False,
+    changes_unnamed: bool = False,
 ) -> Declaration | Callable[[Runner], Declaration]:
     """Declare a function to be a tool: its signature is the schema and the request for rights, its docstring is what the model reads.
 
@@ -87,11 +90,13 @@ def tool(
     a plan, which is all that may change in plan mode. `safe_if` is given
     them too, and says whether this call of a dangerous tool is safe. A
     tool that `keeps_time` is not stopped by the road's clock: it ends
-    what it runs itself, within the context's `seconds`.
+    what it runs itself, within the context's `seconds`. One that
+    `changes_unnamed` changes files that its arguments do not name by a
+    path, so nothing comes of it in plan mode.
     """
 
     def declare(function: Runner) -> Declaration:
-        return Declaration(function, category, danger, audience, seconds, writes_plans, safe_if, keeps_time)
+        return Declaration(function, category, danger, audience, seconds, writes_plans, safe_if, keeps_time, changes_unnamed)
 
     return declare if function is None else declare(function)
 

@@ -7,7 +7,7 @@ from holdfast.vocabulary.json import Json
 _MAX_LISTED = 1_000
 
 
-@tool(danger=Danger.DANGEROUS, audience=Audience.PERSON, seconds=600)
+@tool(danger=Danger.DANGEROUS, audience=Audience.PERSON, seconds=600, changes_unnamed=True)
 async def keep(
     ctx: Context, effects_id: str, paths: list[str] | None = None, effects_hash: str | None = None, git_settings: bool = False
 ) -> dict[str, Json]:

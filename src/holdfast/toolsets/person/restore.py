@@ -12,7 +12,7 @@ from ._shapes import change
 from ._which import file_meant, version_meant
 
 
-@tool(danger=Danger.DANGEROUS, audience=Audience.PERSON)
+@tool(danger=Danger.DANGEROUS, audience=Audience.PERSON, changes_unnamed=True)
 async def restore(ctx: Context, file_id: str | None = None, version_id: str | None = None, path: Writable | None = None) -> dict[str, Json]:
     """Make an old version of a file its newest one; the versions in between stay.
 

@@ -8,7 +8,7 @@ from ._shapes import change
 from ._which import deleted_meant
 
 
-@tool(danger=Danger.DANGEROUS, audience=Audience.PERSON)
+@tool(danger=Danger.DANGEROUS, audience=Audience.PERSON, changes_unnamed=True)
 async def undelete(ctx: Context, file_id: str | None = None, path: Movable | None = None) -> dict[str, Json]:
     """Bring a removed file or folder back to where it was, with all its versions.
 

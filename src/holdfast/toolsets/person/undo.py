@@ -8,7 +8,7 @@ from holdfast.vocabulary.json import Json
 _MAX_LISTED = 1_000
 
 
-@tool(danger=Danger.DANGEROUS, audience=Audience.PERSON, seconds=600)
+@tool(danger=Danger.DANGEROUS, audience=Audience.PERSON, seconds=600, changes_unnamed=True)
 async def undo(ctx: Context, call_id: str | None = None, session_id: str | None = None, force: bool = False) -> dict[str, Json]:
     """Make every file that a call changed what it was before, bytes and modes.
 
