@@ -65,6 +65,31 @@ def calls(
     return Asked(desk, name, arguments, trust=trust, profile=profile, call_id=call_id)
 
 
+async def test_whoever_is_asked_sees_what_would_change_and_nothing_of_it_has(desk: Desk) -> None:
+    desk.write("a.txt", "old\n")
+    asked = calls(desk, arguments={"path": "a.txt", "content": "new\n"})
+    nested = calls(desk, arguments={"path": "not/there/yet.txt", "content": "one\n"}, call_id="c2")
+    pending = [await asked.question()]
+    while len(pending) < 2:
+        pending = await asked.approvals.in_state()
+        await asyncio.sleep(0.01)
+
+    changed, added = (cast("list[dict[str, Any]]", each.effects)[0] for each in sorted(pending, key=lambda each: each.call_id))
+    assert (changed["path"], changed["kind"], changed["added"], changed["removed"]) == ("/a.txt", "changed", 1, 1)
+    assert changed["diff"] == "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n"
+    assert (added["path"], added["kind"]) == ("/not/there/yet.txt", "added")
+    assert sorted(path.name for path in desk.root.iterdir()) == ["a.txt"]
+    assert desk.text("a.txt") == "old\n"
+
+    for each in pending:
+        with pytest.raises(InvalidArguments):
+            await asked.approvals.decide(each.id, approved=True, by="ada", keep=["/a.txt"])
+        await asked.approvals.decide(each.id, approved=True, by="ada")
+    assert isinstance(await asked.running, Done)
+    assert isinstance(await nested.running, Done)
+    assert desk.text("a.txt") == "new\n"
+
+
 async def test_nothing_has_started_until_somebody_says_yes(desk: Desk) -> None:
     asked = calls(desk)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.sandbox.effects_shown import MAX_DIFF_LINES, Shown, diff_of, shown, unified
+from holdfast.sandbox.effects_shown import Shown, diff_of, shown
 from holdfast.sandbox.layer import Layer
 from holdfast.vocabulary.effects import EffectKind
 from tests.sandbox.layers import looked_at, lowers_of, run_in_layer
@@ -57,16 +57,6 @@ def test_a_text_has_a_diff_and_anything_else_none(tmp_path: Path, root: Path) ->
         "+three",
         "\\ No newline at end of file",
     ]
-
-
-def test_a_diff_that_would_take_too_long_is_not_made() -> None:
-    one = b"".join(b"%d\n" % number for number in range(MAX_DIFF_LINES + 1))
-    other = b"".join(b"-%d\n" % number for number in range(MAX_DIFF_LINES + 1))
-
-    assert unified(one, other, "a") is None
-    small_change = unified(one, b"new\n" + one, "a")
-    assert small_change is not None
-    assert (small_change.added, small_change.removed) == (1, 0)
 
 
 def test_a_repository_is_one_line_but_for_its_config_and_hooks(tmp_path: Path, root: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 from holdfast.store import approvals as rows
@@ -33,8 +34,11 @@ class Approvals:
         self.is_watched = is_watched
         self._waiting: dict[str, asyncio.Event] = {}
         self._has_left = False
+        self.waits: Callable[[ToolCall], AbstractContextManager[None]] = lambda _: nullcontext()
 
-    async def ask(self, call: ToolCall, reason: str, tell: Callable[[Approval], None], held: Held | None = None) -> Approval:
+    async def ask(
+        self, call: ToolCall, reason: str, tell: Callable[[Approval], None], held: Held | None = None, *, foreseen: Json = None
+    ) -> Approval:
         """Wait until somebody has said yes; `tell` hears of what is asked, and of its time running out.
 
         A call that was asked for before finds its answer. About effects, when they are `held`, no clock runs.
@@ -60,14 +64,15 @@ class Approvals:
                 reason=reason,
                 expires_at=expires_at,
                 key=f"{session}/{call.id}/{held.effects_hash if held else fingerprint}",
-                effects=held.effects if held else None,
+                effects=held.effects if held else foreseen,
                 effects_hash=held.effects_hash if held else None,
                 keep_call=list(held.keep) if held else None,
                 drop_call=list(held.drop) if held else None,
             ),
         )
         tell(approval)
-        approved = await self._decided(approval, tell)
+        with self.waits(call):
+            approved = await self._decided(approval, tell)
         if not await rows.use(self._database, self._lease, approved.id):
             raise Denied(f"the yes to {call.name} was for another call", hint="Ask again.")
         return approved
@@ -163,7 +168,7 @@ def _listed(approval: Approval, paths: Sequence[str]) -> Sequence[str]:
     Raises:
         InvalidArguments: They are not, or there are none.
     """
-    effects = cast("Sequence[Mapping[str, Json]]", approval.effects or ())
+    effects = cast("Sequence[Mapping[str, Json]]", approval.effects if approval.effects_hash is not None else ())
     known = [f"{str(effect['path']).rstrip('/')}/" for effect in effects]
     unknown = [path for path in paths if not any(each.startswith(f"{path.rstrip('/')}/") for each in known)]
     if not known or not paths:

@@ -6,6 +6,7 @@ Questions are rows: they outlive the process, and any client can answer.
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 import jsonschema_rs
@@ -39,6 +40,8 @@ class SessionPerson:
         self._question_seconds = question_seconds
         self._answered: dict[str, asyncio.Event] = {}
         self._has_left = False
+        self.waits: Callable[[ToolCall], AbstractContextManager[None]] = lambda _: nullcontext()
+        self.was_answered: Callable[[Question], None] = lambda _: None
 
     async def mode(self, session: str) -> Mode:
         """The mode of a session; without one it is build.
@@ -61,11 +64,16 @@ class SessionPerson:
         """
         session = call.caller.session
         expires_at = now() + int(self._question_seconds * 1_000_000)
-        question = await rows.ask(self._database, self._lease, list(questions), session_id=session, call_id=call.id, expires_at=expires_at)
+        # A call that is taken up again after a restart finds what it has asked.
+        key = f"{session}/{call.id}" if session else None
+        question = await rows.ask(
+            self._database, self._lease, list(questions), session_id=session, call_id=call.id, expires_at=expires_at, key=key
+        )
         self._announce(QuestionAsked(call, shown_question(question)))
         if not session:
             return {"status": "question_pending", "question_id": question.id, "questions": questions}
-        return await self._answer_to(question.id)
+        with self.waits(call):
+            return await self._answer_to(question.id)
 
     async def answer(self, question_id: str, answers: Mapping[str, Json], *, by: str) -> Question:
         """Take the person's answer: each must be a button's value, or valid by its question's schema.
@@ -83,6 +91,7 @@ class SessionPerson:
         answered = await rows.answer(self._database, self._lease, question_id, answers, by=by, by_button=by_button)
         if question_id in self._answered:
             self._answered[question_id].set()
+        self.was_answered(answered)
         return answered
 
     async def questions(self, state: str = "pending") -> list[Question]:

@@ -12,8 +12,9 @@ from holdfast.policy.decide import Asking, Circumstances, Rules, decide, objecti
 from holdfast.policy.trust import ToolFacts
 from holdfast.store.approvals import PENDING, Approval
 from holdfast.tool.bind import Bound, bind, parse
-from holdfast.tool.context import Person, Surroundings
+from holdfast.tool.context import Context, Person, Surroundings
 from holdfast.tool.dialect import Dialect
+from holdfast.tool.foresee import can_foresee, foresee
 from holdfast.tool.held import Held
 from holdfast.tool.registry import Registry
 from holdfast.tool.tool import Category, Tool
@@ -135,7 +136,8 @@ class Road:
         if self.approvals is None:
             raise NotPermitted(f"{tool.name} needs a person's yes: {question.reason}", hint="There is nobody to ask here.")
         call = journey.call
-        approval = await self.approvals.ask(call, question.reason, self._asked_about(call))
+        foreseen = await self._foreseen(journey, tool, arguments, mode)
+        approval = await self.approvals.ask(call, question.reason, self._asked_about(call), foreseen=foreseen)
         if approval.changed is None:
             return journey, arguments
         changed = replace(call, arguments=cast("JsonObject", approval.changed))
@@ -146,13 +148,19 @@ class Road:
         self._decided(journey, tool, arguments, mode)
         return journey, arguments
 
-    async def _effects_decided(self, journey: "_Journey", held: Held, reason: str) -> object:
+    async def _foreseen(self, journey: "_Journey", tool: Tool, arguments: Bound, mode: Mode) -> Json:
+        """What a call would change if it ran now, for whoever is asked; None when nobody can tell."""
+        if not can_foresee(tool, arguments):
+            return None
+        return await foresee(tool, self._context(journey, tool, self.surroundings.person, mode, foresees=True), arguments)
+
+    async def decide_held(self, call: ToolCall, held: Held, reason: str) -> object:
         """What the tool answers once a person has decided about its effects, and that has been done.
 
         The deciding is a call of its own, on this same road.
         """
         assert self.approvals is not None, "effects are held for somebody who can be asked"
-        call, note, state = journey.call, "the person kept the effects", "kept"
+        note, state = "the person kept the effects", "kept"
         wanted = held.keep
         try:
             approval = await self.approvals.ask(call, reason, self._asked_about(call), held)
@@ -215,28 +223,16 @@ class Road:
             call = replace(call, effects=Wish.HOLD)
         declared = tool.declaration
         seconds = allowed.seconds or declared.seconds or profile.limits.tool_seconds
-        unseen = None if tool.dialect.reads_protected else self.rules.protected
-        untouchable = None if self.rules.writes_protected else self.rules.protected
-        permitted = permitted_files(tool.name, profile.scope)
         clock = asyncio.timeout(None if declared.keeps_time else seconds)
-        context = self.surroundings.context(
-            call,
-            profile,
-            _Patient(self.surroundings.person, clock),
-            self._shower(call),
-            unseen=unseen,
-            permitted=permitted,
-            untouchable=untouchable,
-            author=journey.author,
-            mode=mode,
-            seconds=(seconds, allowed.seconds or profile.limits.command_seconds),
-            decides_effects=bool(about_effects),
-        )
+        person = _Patient(self.surroundings.person, clock)
+        most = allowed.seconds or profile.limits.command_seconds
+        journey = replace(journey, call=call)
+        context = self._context(journey, tool, person, mode, seconds=(seconds, most), decides_effects=bool(about_effects))
         try:
             async with clock:
                 value = await declared.function(context, **arguments.arguments)
             if isinstance(value, Held):
-                value = await self._effects_decided(journey, value, about_effects)
+                value = await self.decide_held(call, value, about_effects)
             return Done(bound(tool.dialect.answer(value)))
         except HoldfastError as error:
             return _failed(tool, error)
@@ -246,6 +242,32 @@ class Road:
                 return _failed(tool, TimedOut(f"{tool.name} timed out after {seconds:g} s", hint="Ask for less at once.", seconds=seconds))
             log.exception("call %s: %s broke", call.id, tool.name)
             return _failed(tool, HoldfastError(f"{tool.name} broke; this is a fault of Holdfast, not of the call"))
+
+    def _context(
+        self,
+        journey: "_Journey",
+        tool: Tool,
+        person: Person,
+        mode: Mode,
+        *,
+        seconds: tuple[float, float] = (0.0, 0.0),
+        decides_effects: bool = False,
+        foresees: bool = False,
+    ) -> Context:
+        return self.surroundings.context(
+            journey.call,
+            journey.profile,
+            person,
+            self._shower(journey.call),
+            unseen=None if tool.dialect.reads_protected else self.rules.protected,
+            permitted=permitted_files(tool.name, journey.profile.scope),
+            untouchable=None if self.rules.writes_protected else self.rules.protected,
+            author=journey.author,
+            mode=mode,
+            seconds=seconds,
+            decides_effects=decides_effects,
+            foresees=foresees,
+        )
 
     def _shower(self, call: ToolCall) -> Callable[[str], None]:
         return lambda chunk: self._tell(ToolOutput(call, chunk))

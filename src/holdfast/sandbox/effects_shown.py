@@ -1,30 +1,19 @@
 """Effects as a person looks at them: a line for each, a diff for text, and whole repositories and ignored folders in one line."""
 
-import difflib
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from holdfast.vocabulary.difference import MAX_DIFF_BYTES, Difference, quick_difference
 from holdfast.vocabulary.effects import Effect, EffectKind, Effects, EntryType
 
 from .layer import Layer
 from .upper import Tree, trees
 
-MAX_DIFF_BYTES = 256 * 1024
-MAX_DIFF_LINES = 2_000
 MAX_COUNTED = 200
 _REFS_NAMED = 8
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A unified diff, and how many lines it adds and removes."""
-
-    text: str
-    added: int
-    removed: int
 
 
 @dataclass(frozen=True)
@@ -166,21 +155,7 @@ def _difference(upper: Tree, lower: Tree, effect: Effect, max_bytes: int) -> Dif
     new = b"" if effect.kind is EffectKind.DELETED else _text(upper, effect.path, max_bytes)
     if old is None or new is None:
         return None
-    return unified(old, new, effect.path)
-
-
-def unified(old: bytes, new: bytes, path: str) -> Difference | None:
-    """The diff of two texts; None when it would take too long to find."""
-    before, after = _by_line(old), _by_line(new)
-    # What is the same at both ends costs nothing that way, and is most of most files.
-    head = _same(zip(before, after, strict=False))
-    tail = _same(zip(reversed(before[head:]), reversed(after[head:]), strict=False))
-    if (len(before) - head - tail) * (len(after) - head - tail) > MAX_DIFF_LINES**2:
-        return None
-    told = list(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"))
-    text = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in told)
-    body = told[2:]
-    return Difference(text, sum(line.startswith("+") for line in body), sum(line.startswith("-") for line in body))
+    return quick_difference(old, new, effect.path)
 
 
 def _text(tree: Tree, path: str, max_bytes: int) -> bytes | None:
@@ -188,17 +163,3 @@ def _text(tree: Tree, path: str, max_bytes: int) -> bytes | None:
     with suppress(OSError), tree.opened(path) as descriptor:
         data = os.pread(descriptor, max_bytes + 1, 0)
     return data if data is not None and len(data) <= max_bytes and b"\0" not in data else None
-
-
-def _by_line(data: bytes) -> list[str]:
-    lines = data.decode(errors="replace").split("\n")
-    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-
-
-def _same(pairs: Iterable[tuple[str, str]]) -> int:
-    count = 0
-    for one, other in pairs:
-        if one != other:
-            break
-        count += 1
-    return count

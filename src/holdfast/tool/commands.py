@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from holdfast.sandbox.command import Command, Finished, SandboxMount, Tier
 from holdfast.sandbox.effects import Judge, effects_of
-from holdfast.sandbox.effects_shown import Difference, Shown, diff_of, shown
+from holdfast.sandbox.effects_shown import Shown, diff_of, shown
 from holdfast.sandbox.environment import additions_for
 from holdfast.sandbox.layer import Layer
 from holdfast.sandbox.sandbox import Sandbox
@@ -20,6 +20,7 @@ from holdfast.sandbox.settings import SandboxSettings
 from holdfast.sandbox.upper import open_uppers
 from holdfast.vocabulary.access import MountMode
 from holdfast.vocabulary.call import ToolCall, Wish
+from holdfast.vocabulary.difference import Difference
 from holdfast.vocabulary.effects import Effects
 from holdfast.vocabulary.errors import Busy, Conflict, HoldfastError, InvalidArguments, NotFound, NotPermitted
 from holdfast.vocabulary.json import Json

@@ -13,6 +13,7 @@ from holdfast.vocabulary.profile import Profile
 from holdfast.vocabulary.protected import ProtectedPaths
 from holdfast.workspace.changes import Changes
 from holdfast.workspace.files import Files
+from holdfast.workspace.foresight import foreseeing
 from holdfast.workspace.layers import LayerBook
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.records import Records
@@ -103,6 +104,7 @@ class Surroundings:
         mode: Mode = Mode.BUILD,
         seconds: tuple[float, float] = (60.0, 600.0),
         decides_effects: bool = False,
+        foresees: bool = False,
     ) -> Context:
         """What one call is given.
 
@@ -111,11 +113,14 @@ class Surroundings:
         change even where nobody named them, and `author` is who its changes
         are by. In plan mode nothing comes of a command's effects. `seconds`
         is what the call may take, and the most that a command may be given.
+        With `foresees` nothing is changed: the first change is told of.
         """
         mounts, changes = self.mounts_of(call), self.changes.by(author)
+        if foresees:
+            changes = foreseeing(changes)
         files = Files(Sight(unseen, permitted), changes, self.records, mounts, untouchable)
         shell = None
-        if self.commands is not None and self.records is not None:
+        if self.commands is not None and self.records is not None and not foresees:
             shared = self.commands
             book = LayerBook(self.records, changes, shared.mounts, shared.trash, mounts, may_write_protected=untouchable is None)
             drops, hides = mode is Mode.PLAN, not profile.reads_protected

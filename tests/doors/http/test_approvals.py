@@ -74,6 +74,7 @@ def test_a_decision_over_rest_is_heard_by_whoever_watches_and_counts_once(talkin
         asked = it.until("chat:tool-confirm")["payload"]
         found = pending(talking, asked["conversationId"])
         address = under(talking, f"/approvals/{found['id']}")
+        assert "+yes" in client.get(f"{address}/effects/1/diff").json()["diff"]
 
         first = client.post(address, json={"approved": True, "feedback": "go"})
         it.until("chat:stream-end")

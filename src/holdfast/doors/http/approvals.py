@@ -54,6 +54,9 @@ def approval_routes(door: Door) -> APIRouter:
         effect = next((each for each in effects if each["n"] == number), None)
         if effect is None:
             raise NotFound("there is no such effect", hint=f"There are {len(effects)}.", approval_id=approval_id)
+        if approval.effects_hash is None:
+            # They were looked ahead at, and came with the question.
+            return EffectDiff(n=number, path=effect["path"], kind=effect["kind"], diff=effect["diff"])
         _, kept_with = cast("tuple[str, Mapping[str, Json]]", approval.keep_call)
         looked_at = {"effects_id": kept_with["effects_id"], "path": effect["path"]}
         found = await door.call(request.scope, workspace_id, "effects", **looked_at)
