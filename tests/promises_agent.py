@@ -148,6 +148,14 @@ AGENT = {
         "SESSION-6": "A turn is begun, ended and read over REST too.",
         "SESSION-7": "Killed at any moment of a turn, a session continues, runs no call twice and loses no change.",
     },
+    "issue 5: at a terminal": {
+        "RUN-1": "holdfast run shows words and calls as they come; it leaves with 0 (done), 1 (ended otherwise) or 2 (could not begin).",
+        "RUN-2": "At a terminal a change of a file is asked for with its diff, a command's effects are kept, chosen from or dropped.",
+        "RUN-3": "Beside a server that holds the workspace all this is the same.",
+        "RUN-4": "With --json every event is a line, decisions and answers are frames on standard input, and its end is a no.",
+        "RUN-5": "Ctrl-C ends the turn.",
+        "RUN-6": "While somebody at a terminal is asked, no clock runs.",
+    },
     "GOALS: provider faults": {
         "FAULT-1": "No tool runs on a call that was cut, and none twice, whatever the provider does.",
         "FAULT-2": "A fault ends the turn in a told state: one error, then one end.",

@@ -17,8 +17,9 @@ from holdfast.store.opening import open_database
 from holdfast.store.people import User
 from holdfast.vocabulary.errors import InvalidArguments, NotFound
 
+from .local_user import ensure_local_user
 from .mounts import parse_mount
-from .platform import DATABASE_FILE, ensure_local_user
+from .platform import DATABASE_FILE
 
 
 @asynccontextmanager

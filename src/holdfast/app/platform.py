@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from holdfast.agent.sessions import Sessions
 from holdfast.config.home import make_home
 from holdfast.config.settings import Settings
 from holdfast.store import leases, people
@@ -19,7 +20,7 @@ from holdfast.store.people import Workspace
 from holdfast.tool.registry import Registry
 from holdfast.tool.tool import Category, Tool
 from holdfast.vocabulary.call import ToolCall
-from holdfast.vocabulary.errors import Busy, Exists, HoldfastError, LostLease, NotFound
+from holdfast.vocabulary.errors import Busy, Conflict, HoldfastError, LostLease, NotFound
 from holdfast.vocabulary.events import Event
 from holdfast.vocabulary.finding import Finding
 from holdfast.vocabulary.outcome import Done, Outcome
@@ -27,7 +28,9 @@ from holdfast.vocabulary.profile import Profile
 
 from .commands import UNDERSTOOD, find_lacks, lacks_of
 from .held import Held, open_held
-from .relay import NotTaken, Relay, is_gone, pass_on, sweep
+from .local_user import ensure_local_user
+from .relay import NotTaken, Relay, is_gone, pass_on, pass_on_change, sweep, talk_there
+from .talk import SessionChange, Talk, TalkHere, Tell, Wanted
 from .tools import find_tools
 
 if TYPE_CHECKING:
@@ -37,10 +40,11 @@ if TYPE_CHECKING:
 
 LEASE_SECONDS = 15.0
 WAIT_SECONDS = 5.0
-LOCAL_USER = "local@localhost"
 DATABASE_FILE = "holdfast.db"
 
 log = logging.getLogger(__name__)
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 class Platform:
@@ -62,6 +66,7 @@ class Platform:
         self._folders: dict[str, Path] = {}
         self._watchers: list[Callable[[str, Event], None]] = []
         self._agents: dict[str, Agents] = {}
+        self._patient: dict[str, set[str]] = {}
         self._providers: Providers | None = None
 
     @classmethod
@@ -78,7 +83,7 @@ class Platform:
             async with Relay.open(settings.home) as relay:
                 node = await leases.join(database, relay.address, seconds=lease_seconds)
                 platform = cls(settings, database, node, find_tools(), lease_seconds=lease_seconds)
-                relay.answer_with(platform.take_here)
+                relay.answer_with(platform)
                 beating = asyncio.create_task(platform._beat())
                 try:
                     yield platform
@@ -95,10 +100,18 @@ class Platform:
             Busy: The holder does not answer.
             NotFound: There is no such workspace.
         """
+        return await self._here_or_there(
+            workspace_id,
+            lambda: self.take_here(workspace_id, call, profile),
+            lambda address: pass_on(self.settings.home, address, workspace_id, call, profile),
+        )
+
+    async def _here_or_there(self, workspace_id: str, here: Callable[[], Awaitable[T]], there: Callable[[str], Awaitable[S]]) -> T | S:
+        """What comes of doing it here, or where the workspace is held when `here` is Busy."""
         give_up_at = asyncio.get_running_loop().time() + WAIT_SECONDS
         while True:
             try:
-                return await self.take_here(workspace_id, call, profile)
+                return await here()
             except Busy as busy:
                 if self._is_leaving:
                     raise
@@ -106,7 +119,7 @@ class Platform:
                 if address is not None:
                     # Gone just now, or about to go: look again.
                     with contextlib.suppress(OSError, NotTaken):
-                        return await pass_on(self.settings.home, address, workspace_id, call, profile)
+                        return await there(address)
                 if asyncio.get_running_loop().time() > give_up_at:
                     raise busy from None
             await asyncio.sleep(0.02)
@@ -151,8 +164,65 @@ class Platform:
         found = self._agents.get(workspace_id)
         if found is None or found.held is not held:
             found = self._agents[workspace_id] = Agents(self, held, self.providers)
-            found.approvals.is_watched = found.is_watched
+            found.approvals.is_watched = self._impatiently_watched(found, self._patient.setdefault(workspace_id, set()))
         return found
+
+    @staticmethod
+    def _impatiently_watched(agents: "Agents", patient: set[str]) -> Callable[[str], bool]:
+        """Who says whether somebody sees what a session asks, and has only so much time; whoever talks at a terminal has all of it."""
+        return lambda session_id: session_id not in patient and agents.is_watched(session_id)
+
+    @asynccontextmanager
+    async def talk(self, workspace_id: str, wanted: Wanted, tell: Tell) -> AsyncGenerator[Talk]:
+        """A turn that has begun, here or wherever the workspace is held; leaving ends it.
+
+        Raises:
+            Busy: The holder does not answer, or a turn of the session is running.
+            NotFound, InvalidArguments, InvalidSetting: There is no such session, profile or model.
+        """
+        async with AsyncExitStack() as stack:
+            found = await self._here_or_there(
+                workspace_id,
+                lambda: self.hold(workspace_id),
+                lambda address: stack.enter_async_context(talk_there(self.settings.home, address, workspace_id, wanted, tell)),
+            )
+            if isinstance(found, Held):
+                found = await stack.enter_async_context(self.talk_here(workspace_id, wanted, tell))
+            yield found
+
+    @asynccontextmanager
+    async def talk_here(self, workspace_id: str, wanted: Wanted, tell: Tell) -> AsyncGenerator[TalkHere]:
+        """The same, in this process."""
+        agents, user = await self.agents(workspace_id), await self.local_user()
+        talk = await TalkHere.begin(agents, wanted, tell, patient=self._patient[workspace_id], by=user.id)
+        try:
+            yield talk
+        finally:
+            await talk.leave()
+
+    async def change_session(self, workspace_id: str, session_id: str, change: SessionChange) -> None:
+        """Rename a session or delete it, here or wherever the workspace is held.
+
+        Raises:
+            Busy: The holder does not answer.
+            NotFound: There is no such session.
+            Conflict: A turn of it is running, so it cannot be deleted.
+        """
+        await self._here_or_there(
+            workspace_id,
+            lambda: self.change_session_here(workspace_id, session_id, change),
+            lambda address: pass_on_change(self.settings.home, address, workspace_id, session_id, change),
+        )
+
+    async def change_session_here(self, workspace_id: str, session_id: str, change: SessionChange) -> None:
+        """The same, in this process."""
+        found = Sessions(self.database, (await self.hold(workspace_id)).lease)
+        if change.title is not None:
+            await found.change(session_id, title=change.title, mode=None, trust=None)
+        if change.delete:
+            if workspace_id in self._agents and self._agents[workspace_id].is_running(session_id):
+                raise Conflict("a turn of this session is running", hint="Wait for its end, or cancel it.", session=session_id)
+            await found.delete(session_id)
 
     @property
     def providers(self) -> "Providers":
@@ -324,17 +394,3 @@ class Platform:
             await leases.leave(self.database, self._node)
         for lock in self._locks.values():
             lock.release()
-
-
-async def ensure_local_user(database: Database) -> people.User:
-    """The user of this machine, made when there is none."""
-    found = await people.find_user(database, LOCAL_USER)
-    if found is not None:
-        return found
-    try:
-        return await people.add_user(database, LOCAL_USER, full_name="Local user")
-    except Exists:
-        # Another process was quicker.
-        found = await people.find_user(database, LOCAL_USER)
-        assert found is not None
-        return found

@@ -2,7 +2,9 @@
 
 The folder is the user's own and nobody else can enter it, so whoever
 can connect may call. One line of JSON goes out with the call, one comes
-back with its outcome; hanging up cancels the call.
+back with its outcome; hanging up cancels the call. A turn of an agent is
+passed on in the same way: then lines come back with what happens, and
+go out with what the person says.
 
 An address names the running machine and the socket. A socket that is
 there and refuses is the proof that its process has ended: it listens
@@ -15,25 +17,46 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 from holdfast.store.uuid7 import uuid7
 from holdfast.vocabulary.call import Caller, ToolCall, Wish
+from holdfast.vocabulary.chat import ChatEvent, EndOfTurn
 from holdfast.vocabulary.errors import Busy, HoldfastError, InvalidArguments, Mistake, every_error
 from holdfast.vocabulary.outcome import Answer, Done, Failed, Outcome, Refused
 from holdfast.vocabulary.profile import Profile
+from holdfast.vocabulary.trust import Trust
 
 from .profiles import hear_profile, tell_profile
+from .talk import SessionChange, TalkHere, Tell, Wanted
 
 _FOLDER = "sockets"
 _SUFFIX = ".sock"
 _YOUNG_SECONDS = 60.0
 _MAX_LINE = 64 * 1024 * 1024
 
-Taker: TypeAlias = Callable[[str, ToolCall, Profile], Awaitable[Outcome]]
+
+class Holder(Protocol):
+    """Who takes what others pass on."""
+
+    async def hold(self, workspace_id: str) -> object:
+        """Hold the workspace, or raise Busy."""
+        ...
+
+    async def take_here(self, workspace_id: str, call: ToolCall, profile: Profile) -> Outcome:
+        """Bring a call to its outcome."""
+        ...
+
+    def talk_here(self, workspace_id: str, wanted: Wanted, tell: Tell) -> AbstractAsyncContextManager[TalkHere]:
+        """Begin a turn."""
+        ...
+
+    async def change_session_here(self, workspace_id: str, session_id: str, change: SessionChange) -> None:
+        """Rename a session, or delete it."""
+        ...
 
 
 class NotTaken(Exception):
@@ -45,7 +68,7 @@ class Relay:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self._take: Taker | None = None
+        self._holder: Holder | None = None
 
     @classmethod
     @asynccontextmanager
@@ -63,36 +86,92 @@ class Relay:
             server.close()
             (folder / name).unlink(missing_ok=True)
 
-    def answer_with(self, take: Taker) -> None:
+    def answer_with(self, holder: Holder) -> None:
         """Say who takes the calls."""
-        self._take = take
+        self._holder = holder
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            taking = asyncio.create_task(self._answer(await reader.readline()))
+            asked: dict[str, Any] = json.loads(await reader.readline())
+            if "talk" in asked:
+                await self._talk(asked, reader, writer)
+                return
+            taking = asyncio.create_task(self._answer(asked))
             hung_up = asyncio.create_task(reader.read(1))
             await asyncio.wait({taking, hung_up}, return_when=asyncio.FIRST_COMPLETED)
             hung_up.cancel()
             if not taking.done():
                 taking.cancel()
                 return
-            writer.write(json.dumps(taking.result(), default=str).encode() + b"\n")
-            await writer.drain()
+            await _say(writer, taking.result())
         except (ConnectionError, ValueError):
             # Whoever asked has gone, or spoke another language.
             return
         finally:
             writer.close()
 
-    async def _answer(self, line: bytes) -> dict[str, Any]:
-        asked = json.loads(line)
-        call = ToolCall(asked["id"], asked["name"], asked["arguments"], Caller(**asked["caller"]), Wish(asked.get("effects", "keep")))
-        if self._take is None:
-            return {"raised": _told_error(Busy("the process that holds the workspace is only starting", hint="Try again in a moment."))}
+    async def _answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if self._holder is None:
+            return _starting()
         try:
-            return _told(await self._take(asked["workspace"], call, hear_profile(asked["profile"])))
+            if "session" in asked:
+                await self._holder.hold(asked["workspace"])
+                await self._holder.change_session_here(asked["workspace"], asked["session"], SessionChange(**asked["change"]))
+                return {"done": True}
+            effects, trust = Wish(asked.get("effects", "keep")), asked.get("trust")
+            caller = Caller(**asked["caller"])
+            call = ToolCall(asked["id"], asked["name"], asked["arguments"], caller, effects, Trust(trust) if trust else None)
+            return _told(await self._holder.take_here(asked["workspace"], call, hear_profile(asked["profile"])))
         except HoldfastError as error:
             return {"raised": _told_error(error)}
+
+    async def _talk(self, asked: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Tell what happens in a turn, and hear what is said to it, until it ends or whoever watches hangs up."""
+        if self._holder is None:
+            await _say(writer, _starting())
+            return
+        try:
+            await self._holder.hold(asked["workspace"])
+        except HoldfastError as error:
+            await _say(writer, {"raised": _told_error(error)})
+            return
+
+        def tell(event: ChatEvent) -> None:
+            if writer.transport.get_write_buffer_size() > _MAX_LINE:
+                # Somebody who reads nothing is as good as gone.
+                writer.close()
+            if not writer.is_closing():
+                writer.write(_line({"event": [event.type, event.payload, event.seq]}))
+
+        try:
+            async with self._holder.talk_here(asked["workspace"], Wanted(**asked["talk"]), tell) as talk:
+                await _say(writer, {"begun": talk.session_id})
+                ending, hearing = asyncio.create_task(talk.ended()), asyncio.create_task(_hear_all(reader, talk))
+                await asyncio.wait({ending, hearing}, return_when=asyncio.FIRST_COMPLETED)
+                hearing.cancel()
+                if ending.done():
+                    await _say(writer, {"ended": ending.result()})
+                ending.cancel()
+        except HoldfastError as error:
+            await _say(writer, {"refused": _told_error(error)})
+
+
+async def _hear_all(reader: asyncio.StreamReader, talk: TalkHere) -> None:
+    while line := await reader.readline():
+        await talk.hear(json.loads(line))
+
+
+async def _say(writer: asyncio.StreamWriter, told: dict[str, Any]) -> None:
+    writer.write(_line(told))
+    await writer.drain()
+
+
+def _line(told: dict[str, Any]) -> bytes:
+    return json.dumps(told, default=str).encode() + b"\n"
+
+
+def _starting() -> dict[str, Any]:
+    return {"raised": _told_error(Busy("the process that holds the workspace is only starting", hint="Try again in a moment."))}
 
 
 async def is_gone(home: Path, address: str) -> bool:
@@ -126,12 +205,23 @@ async def pass_on(home: Path, address: str, workspace_id: str, call: ToolCall, p
         Busy: It went away in the middle of the call.
         HoldfastError: What the other would have raised.
     """
+    asked: dict[str, Any] = {"workspace": workspace_id, "id": call.id, "name": call.name, "arguments": call.arguments}
+    asked.update(caller=vars(call.caller), profile=tell_profile(profile), effects=call.effects.value)
+    asked.update(trust=call.trust.value if call.trust else None)
+    return _heard(await _asked(home, address, asked))
+
+
+async def pass_on_change(home: Path, address: str, workspace_id: str, session_id: str, change: SessionChange) -> None:
+    """Have the process at `address` change a session. Raises as `pass_on`."""
+    told = await _asked(home, address, {"workspace": workspace_id, "session": session_id, "change": vars(change)})
+    if "raised" in told:
+        raise _raised(told["raised"])
+
+
+async def _asked(home: Path, address: str, asked: dict[str, Any]) -> dict[str, Any]:
     reader, writer = await _connected(home, address)
     try:
-        asked = {"workspace": workspace_id, "id": call.id, "name": call.name, "arguments": call.arguments}
-        asked.update(caller=vars(call.caller), profile=tell_profile(profile), effects=call.effects.value)
-        writer.write(json.dumps(asked).encode() + b"\n")
-        await writer.drain()
+        await _say(writer, asked)
         line = await reader.readline()
     except ConnectionError:
         line = b""
@@ -139,7 +229,75 @@ async def pass_on(home: Path, address: str, workspace_id: str, call: ToolCall, p
         writer.close()
     if not line.endswith(b"\n"):
         raise Busy("the process that holds the workspace went away in the middle of the call", hint="Look what was done, then try again.")
-    return _heard(json.loads(line))
+    return json.loads(line)
+
+
+@asynccontextmanager
+async def talk_there(home: Path, address: str, workspace_id: str, wanted: Wanted, tell: Tell) -> AsyncGenerator["TalkThere"]:
+    """A turn that the process at `address` has begun; leaving ends it.
+
+    Raises:
+        OSError, NotTaken: As in `pass_on`.
+        HoldfastError: It cannot begin.
+    """
+    reader, writer = await _connected(home, address)
+    try:
+        await _say(writer, {"workspace": workspace_id, "talk": wanted.told()})
+        talk = TalkThere(reader, writer, tell)
+        await talk.begin()
+        yield talk
+    finally:
+        writer.close()
+
+
+class TalkThere:
+    """A turn in another process."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tell: Tell) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._tell = tell
+        self.session_id = ""
+
+    async def begin(self) -> None:
+        """Wait until it has begun."""
+        told = await self._next()
+        if "raised" in told:
+            raise _raised(told["raised"])
+        if "refused" in told:
+            raise _error(**told["refused"])
+        self.session_id = told["begun"]
+
+    async def hear(self, frame: Mapping[str, Any]) -> None:
+        """Pass on what the person says."""
+        with contextlib.suppress(ConnectionError):
+            await _say(self._writer, dict(frame))
+
+    async def ended(self) -> EndOfTurn:
+        """How it ended.
+
+        Raises:
+            Busy: The other process went away.
+        """
+        told = await self._next()
+        if "refused" in told:
+            raise _error(**told["refused"])
+        return str(told["ended"])
+
+    async def _next(self) -> dict[str, Any]:
+        """The next line that is not an event; those are told."""
+        while True:
+            try:
+                line = await self._reader.readline()
+            except ConnectionError:
+                line = b""
+            if not line.endswith(b"\n"):
+                hint = "The session can be continued: holdfast sessions."
+                raise Busy("the process that holds the workspace went away in the middle of the turn", hint=hint)
+            told = json.loads(line)
+            if "event" not in told:
+                return told
+            self._tell(ChatEvent(*told["event"]))
 
 
 async def _connected(home: Path, address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -164,15 +322,17 @@ def _told_error(error: HoldfastError) -> dict[str, Any]:
 
 def _heard(told: dict[str, Any]) -> Outcome:
     if "raised" in told:
-        error = _error(**told["raised"])
-        if isinstance(error, Busy):
-            raise NotTaken(str(error)) from error
-        raise error
+        raise _raised(told["raised"])
     answer = Answer(**told["answer"])
     if told["outcome"] == "Done":
         return Done(answer)
     error = _error(**told["error"])
     return Refused(answer, error) if told["outcome"] == "Refused" else Failed(answer, error)
+
+
+def _raised(told: dict[str, Any]) -> Exception:
+    error = _error(**told)
+    return NotTaken(str(error)) if isinstance(error, Busy) else error
 
 
 def _error(code: str, message: str, hint: str, facts: dict[str, Any], mistakes: list[list[str]]) -> HoldfastError:

@@ -1,4 +1,4 @@
-"""Asking the person at the terminal what becomes of a command's effects."""
+"""Showing the person at the terminal what a command did, and asking what becomes of it."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ class Left(Exception):
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class Chosen:
     """What is to be kept: everything, or these paths; and whether that includes what can make git run programs."""
 
     paths: Sequence[str] | None
@@ -65,8 +65,8 @@ async def decide(holdfast: Holdfast, metadata: Mapping[str, Json]) -> None:
     effects_id = metadata.get("effectsId")
     if metadata.get("effectsState") != "held" or not isinstance(effects_id, str):
         return
-    told = await _called(holdfast, "effects", effects_id=effects_id)
-    await _show(holdfast, effects_id, told)
+    told = await called(holdfast, "effects", effects_id=effects_id)
+    await show_effects(holdfast, told)
     later = f"held; decide later by: holdfast call keep effects_id={effects_id}   or: holdfast call drop effects_id={effects_id}"
     # What was typed before the effects were shown is no answer to them.
     termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
@@ -86,27 +86,27 @@ async def _is_decided(holdfast: Holdfast, effects_id: str, told: dict[str, Any])
     if answer.startswith("h"):
         raise Left
     if answer.startswith("d"):
-        await _called(holdfast, "drop", effects_id=effects_id)
+        await called(holdfast, "drop", effects_id=effects_id)
         print("dropped")
         return True
     if not answer.startswith(("k", "c")):
         return False
-    chosen = await _chosen(told, is_all=answer.startswith("k"))
+    chosen = await choose(told, is_all=answer.startswith("k"))
     if chosen.paths is not None and not chosen.paths:
         print("nothing is chosen")
         return False
     try:
-        kept = await _called(holdfast, "keep", effects_id=effects_id, effects_hash=told["effects_hash"], **chosen.arguments)
+        kept = await called(holdfast, "keep", effects_id=effects_id, effects_hash=told["effects_hash"], **chosen.arguments)
     except (Conflict, InvalidArguments) as error:
         complain("holdfast call", error)
         # When somebody else has decided meanwhile, this says so.
-        await _called(holdfast, "effects", effects_id=effects_id)
+        await called(holdfast, "effects", effects_id=effects_id)
         return False
     print(f"kept {kept['count']}" + "".join(f"\nnot kept: {visible_line(one['path'])} ({one['why']})" for one in kept["left_out"]))
     return True
 
 
-async def _chosen(told: dict[str, Any], *, is_all: bool) -> _Chosen:
+async def choose(told: dict[str, Any], *, is_all: bool) -> Chosen:
     """What the person wants of the effects. A folder stands for what is in it, and is asked for once; so are the settings of git."""
     of_git: list[str] = [one["path"] for one in told["left_out"] if one["git_settings"]]
     paths: list[str] = []
@@ -123,10 +123,12 @@ async def _chosen(told: dict[str, Any], *, is_all: bool) -> _Chosen:
         git_settings = (await asked(f"These can make git run programs: {named}. Keep them too? [y/N] ")).startswith("y")
     if git_settings:
         paths += of_git
-    return _Chosen(None if is_all else paths, git_settings)
+    return Chosen(None if is_all else paths, git_settings)
 
 
-async def _show(holdfast: Holdfast, effects_id: str, told: dict[str, Any]) -> None:
+async def show_effects(holdfast: Holdfast, told: dict[str, Any]) -> None:
+    """Show what the tool `effects` told, with the diffs of the first of them."""
+    effects_id: str = told["effects_id"]
     effects, left_out = told["effects"], {one["path"] for one in told["left_out"]}
     for number, one in enumerate(effects[:_MAX_LISTED]):
         note = "protected" if one["path"] in left_out and one.get("protected") else one.get("note")
@@ -134,7 +136,7 @@ async def _show(holdfast: Holdfast, effects_id: str, told: dict[str, Any]) -> No
         # What is protected and kept all the same belongs to a new repository, and is as git makes it.
         is_usual = one.get("protected") and one["path"] not in left_out
         if number < _MAX_DIFFS and (one["added"] or one["removed"]) and not is_usual:
-            shown = await _called(holdfast, "effects", effects_id=effects_id, path=one["path"])
+            shown = await called(holdfast, "effects", effects_id=effects_id, path=one["path"])
             lines = (shown["diff"] or "").removesuffix("\n").split("\n")
             print("\n".join(diff_line(line) for line in lines[:_MAX_DIFF_LINES]))
             if len(lines) > _MAX_DIFF_LINES:
@@ -143,7 +145,12 @@ async def _show(holdfast: Holdfast, effects_id: str, told: dict[str, Any]) -> No
         print(f"… and {len(effects) - _MAX_LISTED} more; all of them: holdfast call effects effects_id={effects_id}")
 
 
-async def _called(holdfast: Holdfast, name: str, **arguments: Json) -> dict[str, Any]:
+async def called(holdfast: Holdfast, name: str, **arguments: Json) -> dict[str, Any]:
+    """What a tool of the toolsets `workspace` and `person` gives.
+
+    Raises:
+        HoldfastError: It was refused, or failed.
+    """
     outcome = await holdfast.take(ToolCall(f"cli-{uuid4()}", name, arguments, Caller(run=holdfast.run)), EVERYTHING)
     if not isinstance(outcome, Done):
         raise outcome.error

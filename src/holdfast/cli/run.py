@@ -2,189 +2,250 @@
 
 import asyncio
 import json
+import os
+import signal
 import sys
-from collections.abc import Coroutine, Mapping
+import threading
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from holdfast.app import Holdfast
-from holdfast.app.agents import Agents, Held, Providers, provider_settings
+from holdfast.app.demo import DEMO_MODEL, demo_project
+from holdfast.app.profiles import tell_profile
+from holdfast.app.talk import APPROVE, CANCEL, Frame, Talk, Wanted
 from holdfast.config.settings import load_settings
-from holdfast.vocabulary.chat import DONE, ChatEvent, EndOfTurn
+from holdfast.vocabulary.chat import CANCELLED, DONE, ChatEvent, EndOfTurn
 from holdfast.vocabulary.errors import HoldfastError
-from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.trust import Trust
 
-from .effects import Left, asked
-from .parser import Parser, add_project_arguments, parse_mounts
-from .visible import visible, visible_line
+from .asking import Asker, cancelled, said_no
+from .parser import Parser, parse_mounts
+from .versions import complain
+from .visible import visible_json, visible_line
+from .watcher import Watcher
 
-_DEMO = "scripted/demo"
-_MAX_SHOWN = 500
+_NOBODY = "nobody is here to say yes"
 
 
 def main(words: list[str]) -> int:
-    """Run one turn; leave with 0 when the model is done, 1 when something else ended it."""
-    about = "Have a model work on the project. You are asked where it must be, and see what it does."
+    """Run one turn; leave with 0 when the model is done, 1 when something else ended it, 2 when it could not begin."""
+    about = (
+        "Have a model work on the project. You see what it does, and are asked where you must be. Ctrl-C ends the turn, twice leaves. "
+        "Leaves with 0 when the model is done, 1 when something else ended the turn, 2 when it could not begin."
+    )
     parser = Parser(prog="holdfast run", description=about)
     parser.add_argument("prompt", help="what you want done")
-    parser.add_argument("--model", metavar="PROVIDER/NAME", help="the model (default: the first that can be used)")
-    parser.add_argument("--demo", action="store_true", help="let a script play the model: no key and no network")
-    parser.add_argument("--session", metavar="ID", help="go on with a session")
-    parser.add_argument("--trust", choices=[trust.value for trust in Trust], help="how far the model is trusted")
-    parser.add_argument("--yes", action="store_true", help="ask nothing: the same as --trust autonomous")
-    parser.add_argument("--json", action="store_true", help="print every event as a line of JSON")
-    add_project_arguments(parser)
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--model", metavar="PROVIDER/NAME", help="the model (default: the first that can be used; see 'holdfast models')")
+    chosen.add_argument("--demo", action="store_true", help="let a script play the model, in a sample project: no key and no network")
+    parser.add_argument("--session", metavar="ID", help="go on with a session (see 'holdfast sessions')")
+    parser.add_argument("--profile", metavar="NAME", help="what the agent is (see 'holdfast profile list')")
+    trusted = parser.add_mutually_exclusive_group()
+    trusted.add_argument("--trust", choices=[trust.value for trust in Trust], help="how far the model is trusted")
+    trusted.add_argument("--yes", action="store_true", help="ask for no yes: the same as --trust autonomous")
+    parser.add_argument("--json", action="store_true", help="print every event as a line of JSON; take decisions and answers as such")
+    parser.add_argument("--project", metavar="DIR", help="the project's folder (default: the current one; with --demo a sample)")
+    parser.add_argument("--mount", action="append", default=[], metavar="NAME=DIR[:ro]", help="one more folder, as @NAME")
     given = parser.parse_args(words)
-    return 0 if asyncio.run(_run(given, parse_mounts(parser, given.mount))) == DONE else 1
+    mounts = parse_mounts(parser, given.mount)
+    if not given.prompt.strip():
+        parser.error("say what you want done")
+    try:
+        return 0 if asyncio.run(_run(given, mounts)) == DONE else 1
+    except HoldfastError as error:
+        complain(parser.prog, error)
+        return 2
 
 
 async def _run(given: Any, mounts: dict[str, str]) -> EndOfTurn:
-    chosen = given.profile or load_settings(Path(given.project))["profile"]
-    async with Holdfast.open(given.project, profile=chosen, mounts=mounts, run=given.run) as holdfast:
-        held = await holdfast.platform.hold(holdfast.workspace_id)
-        settings, profile = holdfast.platform.settings, holdfast.profile
-        providers = Providers(provider_settings(settings))
-        agents = Agents(holdfast.platform, held, providers)
-        trust = Trust.AUTONOMOUS if given.yes else Trust(given.trust) if given.trust else None
-        if given.session:
-            conversation = await agents.conversation(given.session)
-        else:
-            conversation = await agents.create(profile, trust=trust, title=given.prompt[:80])
-        watcher = _Watcher(agents, held, conversation.id, as_json=given.json)
-        conversation.watch(watcher.see)
-        try:
-            return await agents.send(conversation.id, given.prompt, profile, model=_DEMO if given.demo else given.model)
-        finally:
-            await watcher.finish()
-            await providers.close()
+    project = Path(given.project or ".")
+    if given.demo and not given.project:
+        project = demo_project(fresh=not given.session)
+        print(visible_line(f"· the demo works on a sample project in {project}"), file=sys.stderr)
+    settings = load_settings(project)
+    profile = given.profile or (None if given.session else settings["profile"])
+    is_asked = sys.stdin.isatty() and sys.stdout.isatty() and not given.json
+    async with Holdfast.open(project, profile=profile, mounts=mounts) as holdfast:
+        # Where another process holds the workspace, its settings count, unless somebody says otherwise here.
+        said_here = settings["model"] if settings.values["model"].source == "HOLDFAST_MODEL" else None
+        wanted = Wanted(
+            given.prompt,
+            given.session,
+            tell_profile(holdfast.profile) if profile else None,
+            Trust.AUTONOMOUS.value if given.yes else given.trust,
+            DEMO_MODEL if given.demo else given.model or said_here,
+        )
+        watcher = Watcher()
+        asker = Asker(holdfast, project, watcher) if is_asked else None
+        person = _Person(watcher, asker, as_json=given.json)
+        async with holdfast.platform.talk(holdfast.workspace_id, wanted, person.see) as talk:
+            person.meet(talk)
+            with _Interrupts(talk, watcher):
+                try:
+                    return await talk.ended()
+                except asyncio.CancelledError:
+                    return CANCELLED
+                finally:
+                    person.leave()
+
+
+class _Interrupts:
+    """Ctrl-C ends the turn; a second one leaves without waiting for it, a third one without anything."""
+
+    def __init__(self, talk: Talk, watcher: Watcher) -> None:
+        self._talk = talk
+        self._watcher = watcher
+        self._count = 0
+        self._cancelling: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> None:
+        self._loop, self._main = asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task())
+        self._loop.add_signal_handler(signal.SIGINT, self._heard)
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.remove_signal_handler(signal.SIGINT)
+
+    def _heard(self) -> None:
+        self._count += 1
+        if self._count > 1:
+            self._loop.remove_signal_handler(signal.SIGINT)
+            self._main.cancel()
+            return
+        self._watcher.note("the turn is being ended; Ctrl-C once more leaves at once")
+        self._cancelling = asyncio.create_task(_coroutine(self._talk.hear({"type": CANCEL, "payload": {}})))
+
+
+async def _coroutine(work: Awaitable[None]) -> None:
+    await work
 
 
 @dataclass
-class _Watcher:
-    """Whoever sits at the terminal."""
+class _Person:
+    """Whoever started the command: sits at the terminal, or is a program that reads lines, or is not there at all."""
 
-    agents: Agents
-    held: Held
-    session_id: str
+    watcher: Watcher
+    asker: Asker | None
     as_json: bool
-    _asking: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    _talk: "asyncio.Future[Talk]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    _asking: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, "asyncio.Task[None]"])
+    _waiting: dict[str, ChatEvent] = field(default_factory=dict[str, ChatEvent])
+    _doing: set[asyncio.Task[None]] = field(default_factory=set["asyncio.Task[None]"])
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _is_in_line: bool = False
+    _has_gone: bool = False
+
+    def meet(self, talk: Talk) -> None:
+        """The turn has begun."""
+        self._talk.set_result(talk)
+        if self.as_json:
+            _read_lines(self._heard, self._gone)
+        elif self.asker is None:
+            self._gone()
 
     def see(self, event: ChatEvent) -> None:
         """Show an event, and ask when it asks."""
         if self.as_json:
-            print(json.dumps({"type": event.type, "seq": event.seq, "payload": event.payload}, ensure_ascii=False), flush=True)
+            seq = {} if event.seq is None else {"seq": event.seq}
+            print(visible_json({"type": event.type, **seq, "payload": event.payload}), flush=True)
         else:
-            self._show(event)
-        if event.type == "chat:tool-confirm":
-            self._ask(self._confirm(event.payload))
-        elif event.type == "chat:question":
-            self._ask(self._answer(event.payload))
+            self.watcher.show(event)
+        tool_id = str(event.payload.get("toolId", ""))
+        if event.type in ("chat:tool-confirm", "chat:question"):
+            self._waiting[tool_id] = event
+            if self._has_gone:
+                self._refuse(event)
+            elif self.asker is not None:
+                self._asking[tool_id] = self._do(self._ask(self.asker, event))
+        elif event.type in ("chat:tool-decided", "chat:tool-result"):
+            self._settled(tool_id, event)
 
-    async def finish(self) -> None:
-        """Let what is being asked come to its end."""
-        for task in list(self._asking):
+    def leave(self) -> None:
+        """Ask nothing any more."""
+        for task in self._doing:
             task.cancel()
-        if self._is_in_line:
-            print()
+        self.watcher.break_line()
 
-    def _show(self, event: ChatEvent) -> None:
+    def _settled(self, tool_id: str, event: ChatEvent) -> None:
+        self._waiting.pop(tool_id, None)
+        if (asking := self._asking.pop(tool_id, None)) is not None:
+            # Somebody else was quicker.
+            asking.cancel()
+            self.watcher.note(f"decided elsewhere: {event.payload.get('decision', 'it is over')}")
+
+    async def _ask(self, asker: Asker, event: ChatEvent) -> None:
         told = cast("Mapping[str, Any]", event.payload)
-        match event.type:
-            case "chat:text-delta":
-                self._is_in_line = not told["content"].endswith("\n")
-                print(visible(told["content"]), end="", flush=True)
-            case "chat:tool-start":
-                self._line(f"▸ {told['toolName']} {_short(told['input'])}")
-            case "chat:tool-delta":
-                self._line(visible(told["chunk"]).removesuffix("\n"))
-            case "chat:tool-result" if told["status"] == "error":
-                self._line(f"✗ {visible(told['result'])[:_MAX_SHOWN]}")
-            case "chat:retry":
-                self._line(f"… {visible_line(told['reason'])}; again in {told['seconds']:g} s")
-            case "chat:error":
-                self._line(f"holdfast run: {visible(told['message'])}", to_errors=True)
-            case "chat:stream-end" if told["reason"] != DONE:
-                self._line(f"ended: {told['reason']}; go on with: holdfast run --session {self.session_id} …", to_errors=True)
-            case _:
-                pass
+        async with self._one_at_a_time:
+            frame = await (asker.confirm(told) if event.type == "chat:tool-confirm" else asker.answer(told))
+        self._asking.pop(str(told["toolId"]), None)
+        await (await self._talk).hear(frame)
 
-    def _line(self, text: str, *, to_errors: bool = False) -> None:
-        if self._is_in_line:
-            print()
-            self._is_in_line = False
-        print(text, file=sys.stderr if to_errors else sys.stdout, flush=True)
+    def _refuse(self, event: ChatEvent) -> None:
+        told = cast("Mapping[str, Any]", event.payload)
+        if event.type == "chat:tool-confirm":
+            self.watcher.note(f"{_NOBODY}, so {visible_line(str(told['toolName']))} is refused (--yes or --trust autonomous allows it)")
+            no = said_no(told, _NOBODY)
+            hashed = {"effectsHash": told["effectsHash"]} if "effectsHash" in told else {}
+            frame: Frame = {**no, "payload": {**no["payload"], **hashed}}
+        else:
+            self.watcher.note("the model has a question, and nobody is here to answer, so the turn is ended")
+            frame = cancelled(told)
+        self._do(self._say(frame))
 
-    def _ask(self, asking: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(asking)
-        self._asking.add(task)
-        task.add_done_callback(self._asking.discard)
+    async def _say(self, frame: Frame) -> None:
+        await (await self._talk).hear(frame)
 
-    async def _confirm(self, told: JsonObject) -> None:
-        approvals = self.held.road.approvals
-        assert approvals is not None
-        effects_hash = cast("str | None", told.get("effectsHash"))
-        answer, feedback = "n", "nobody is here to say yes"
-        if sys.stdin.isatty() and not self.as_json:
-            async with self._one_at_a_time:
-                self._line(f"? {told['reason']}")
-                self._line(f"  {told['toolName']} {_short(told['input'])}")
-                for one in cast("list[Mapping[str, Any]]", told.get("effects") or []):
-                    self._line(f"  {one['kind']:>8}  {visible_line(one['text'])}")
-                answer, feedback = await _typed("keep it? [y/N, or say why not] " if effects_hash else "run it? [y/N, or say why not] ")
+    def _heard(self, line: str) -> None:
+        """A line of a program: a frame, as over the socket."""
         try:
-            await approvals.decide(
-                str(told["approvalId"]), approved=answer == "y", by="local", feedback=feedback, effects_hash=effects_hash
-            )
-        except HoldfastError as error:
-            self._line(f"holdfast run: {error}", to_errors=True)
+            frame: object = json.loads(line)
+            if not isinstance(frame, dict):
+                raise ValueError
+        except ValueError:
+            self.watcher.note(f'a line that is no frame was not heard; send {{"type": "{APPROVE}", "payload": {{…}}}}')
+            return
+        self._do(self._say(cast("Frame", frame)))
 
-    async def _answer(self, told: JsonObject) -> None:
-        answers: dict[str, Json] = {}
-        for question in cast("list[Mapping[str, Any]]", told["questions"]):
-            if not sys.stdin.isatty() or self.as_json:
-                self.agents.cancel(self.session_id)
-                return
-            async with self._one_at_a_time:
-                self._line(f"? {visible_line(str(question.get('question', question['name'])))}")
-                buttons = cast("list[Mapping[str, Any]]", question.get("buttons") or [])
-                for number, button in enumerate(buttons, 1):
-                    self._line(f"  {number}. {visible_line(str(button.get('label', button['value'])))}")
-                answers[str(question["name"])] = _value(await _text("> "), buttons)
+    def _gone(self) -> None:
+        self._has_gone = True
+        for event in list(self._waiting.values()):
+            self._refuse(event)
+
+    def _do(self, work: Any) -> "asyncio.Task[None]":
+        task = asyncio.create_task(work)
+        self._doing.add(task)
+        task.add_done_callback(self._doing.discard)
+        return task
+
+
+def _read_lines(hear: Callable[[str], None], gone: Callable[[], None]) -> None:
+    """Have every line of standard input heard, whatever that is; a thread reads, since a file cannot be waited for."""
+    loop = asyncio.get_running_loop()
+
+    def tell(function: Callable[..., None], *given: str) -> None:
         try:
-            await self.held.person.answer(str(told["questionId"]), answers, by="local")
-        except HoldfastError as error:
-            self._line(f"holdfast run: {error}", to_errors=True)
-            self._ask(self._answer(told))
+            loop.call_soon_threadsafe(function, *given)
+        except RuntimeError:
+            # The turn is over, and nobody listens.
+            return
+
+    def read() -> None:
+        rest = b""
+        while chunk := _read():
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                if line.strip():
+                    tell(hear, line.decode(errors="replace"))
+        if rest.strip():
+            tell(hear, rest.decode(errors="replace"))
+        tell(gone)
+
+    threading.Thread(target=read, daemon=True).start()
 
 
-async def _typed(question: str) -> tuple[str, str]:
-    """A yes, or a no with what else was said."""
-    said = await _text(question)
-    if said.casefold() in ("y", "yes"):
-        return "y", ""
-    return "n", "" if said.casefold() in ("", "n", "no") else said
-
-
-async def _text(question: str) -> str:
+def _read() -> bytes:
     try:
-        return await asked(question, as_typed=True)
-    except Left:
-        return ""
-
-
-def _value(said: str, buttons: list[Mapping[str, Any]]) -> Json:
-    if said.isdigit() and 0 < int(said) <= len(buttons):
-        return buttons[int(said) - 1]["value"]
-    try:
-        return json.loads(said)
-    except ValueError:
-        return said
-
-
-def _short(value: object) -> str:
-    said = visible_line(json.dumps(value, ensure_ascii=False))
-    return said if len(said) <= _MAX_SHOWN else f"{said[:_MAX_SHOWN]}…"
+        # Not by the file object, which could not be closed at the end while a thread waits in it.
+        return os.read(sys.stdin.fileno(), 65536)
+    except (OSError, ValueError):
+        return b""
