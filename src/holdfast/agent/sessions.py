@@ -13,6 +13,8 @@ from holdfast.vocabulary.errors import InvalidArguments, NotFound
 from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.moments import iso
 
+from .fork import fork
+
 TRUSTS = ("supervised", "guided", "autonomous")
 MAX_TITLE = 200
 
@@ -60,6 +62,10 @@ class Sessions:
         """
         _check(title=title, mode=mode, trust=trust)
         return shown(await sessions.change(self.database, self.lease, session_id, title=title, mode=mode, trust=trust))
+
+    async def fork(self, session_id: str, *, event: int) -> dict[str, Any]:
+        """A new session that goes on after an event of this one. Raises as `fork`."""
+        return shown(await fork(self.database, self.lease, session_id, event=event))
 
     async def delete(self, session_id: str) -> None:
         """Let nobody find the session any more."""

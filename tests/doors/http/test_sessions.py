@@ -12,6 +12,7 @@ from holdfast.agent.sessions import Sessions
 from holdfast.store import leases
 from holdfast.store.events import NewEvent
 from holdfast.store.leases import Lease
+from tests.doors.http.talking import line
 from tests.promises import carries
 from tests.served import Served
 
@@ -161,3 +162,65 @@ def test_an_answer_that_does_not_fit_is_400_and_the_question_stays(server: Serve
 def test_a_question_that_is_not_there_is_404_and_a_state_that_is_none_400(server: Served, client: httpx.Client) -> None:
     assert client.post(under(server, f"/questions/{uuid4()}/answer"), json={"answers": {}}).status_code == 404
     assert client.get(under(server, "/questions?state=lost")).status_code == 400
+
+
+def _said(client: httpx.Client, base: str, session: str) -> list[tuple[str, str]]:
+    return [(each["role"], each["content"]) for each in client.get(f"{base}/{session}/messages").json()[1:]]
+
+
+def test_a_fork_has_what_was_said_up_to_an_event_and_goes_its_own_way(talking: Served) -> None:
+    client, base = talking.client(), f"/api/v1/workspaces/{talking.workspace_id}/sessions"
+    with line(talking) as it:
+        origin = it.send("hello")["payload"]["conversationId"]
+        it.send("think", conversationId=origin)
+        ends = [frame["seq"] for frame in it.heard if frame["type"] == "chat:stream-end"]
+
+        made = client.post(f"{base}/{origin}/fork", json={"event": ends[0]}).json()
+        it.send("read it", conversationId=made["id"])
+
+        assert made["title"] == "hello (fork)"
+        assert _said(client, base, origin)[2:] == [("user", "think"), ("assistant", "So it is.")]
+        forked = _said(client, base, made["id"])
+        assert forked[:3] == [("user", "hello"), ("assistant", "Hello there."), ("user", "read it")]
+        events = client.get(f"{base}/{made['id']}/events").json()
+        assert {each["payload"]["conversationId"] for each in events if each["type"].startswith("chat:")} == {made["id"]}
+
+
+def test_a_fork_in_the_middle_of_a_turn_has_ended_there_and_asks_for_nothing(talking: Served) -> None:
+    client, base = talking.client(), f"/api/v1/workspaces/{talking.workspace_id}/sessions"
+    with line(talking) as it:
+        it.say("chat:send", content="write no")
+        asked = it.until("chat:tool-confirm")
+
+        made = client.post(f"{base}/{asked['payload']['conversationId']}/fork", json={"event": asked["seq"]}).json()
+        it.say("chat:tool-approve", approvalId=asked["payload"]["approvalId"], approved=False)
+        it.until("chat:stream-end")
+
+        types = [each["type"] for each in client.get(f"{base}/{made['id']}/events").json()]
+        assert types[-3:] == ["chat:tool-decided", "message", "chat:stream-end"]
+        assert _said(client, base, made["id"])[-1][0] == "tool"
+        assert it.send("hello", conversationId=made["id"])["payload"]["reason"] == "done"
+
+
+@pytest.mark.parametrize(("session", "event", "status"), [("nowhere", 1, 404), (None, 10_000, 400), (None, 0, 400), (None, "1", 400)])
+def test_what_cannot_be_forked_is_told(talking: Served, session: str | None, event: object, status: int) -> None:
+    client, base = talking.client(), f"/api/v1/workspaces/{talking.workspace_id}/sessions"
+    chosen = session or client.post(base, json={}).json()["id"]
+
+    assert client.post(f"{base}/{chosen}/fork", json={"event": event}).status_code == status
+
+
+def test_the_profiles_are_listed_with_their_tools_and_those_of_the_project_on_request(talking: Served) -> None:
+    client = talking.client()
+    folder = talking.project / ".holdfast/profiles"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "reader.yaml").write_text("toolsets: [simple]\ntool_permissions: {read_file: {allowed: true}}\n", encoding="utf-8")
+    (folder / "wrong.yaml").write_text("toolset: []\n", encoding="utf-8")
+
+    shipped = {each["name"]: each for each in client.get("/api/v1/profiles").json()}
+    every = {each["name"]: each for each in client.get(f"/api/v1/profiles?workspace={talking.workspace_id}").json()}
+
+    assert (shipped["simple"]["tools"], shipped["planner"]["mode"]) == (["list_directory", "read_file"], "plan")
+    assert set(every) - set(shipped) == {"reader", "wrong"}
+    assert (every["reader"]["tools"], every["reader"]["origin"], every["wrong"]["usable"]) == (["read_file"], "project", False)
+    assert talking.client(None).get("/api/v1/profiles").status_code == 401

@@ -139,6 +139,18 @@ class NewMessage(Strict):
     profile: str | None = Field(None, max_length=100, examples=["coder"])
 
 
+class AtEvent(Strict):
+    """A place in a session's log."""
+
+    event: int = Field(ge=0, le=2**53, examples=[12])
+
+
+class Rewind(AtEvent):
+    """Where to take the files back to."""
+
+    dry_run: bool = Field(False, description="Only tell what would be done.")
+
+
 class Running(BaseModel):
     """Whether a turn of a session runs."""
 
@@ -203,6 +215,19 @@ class Model(BaseModel):
     context_window: int | None = Field(description="In tokens; null when nobody says.")
     supports_tools: bool
     reachable: bool
+
+
+class ProfileInfo(BaseModel):
+    """What makes an agent."""
+
+    name: str = Field(examples=["coder"])
+    origin: str = Field(examples=["shipped"])
+    description: str
+    mode: str | None = Field(examples=["build"])
+    trust: str | None
+    model: str | None
+    tools: list[str]
+    usable: bool = Field(description="False when there are mistakes in it; `holdfast profile check` names them.")
 
 
 class Question(BaseModel):

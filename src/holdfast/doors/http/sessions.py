@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query, Request, Response
 from holdfast.agent.sessions import Sessions
 from holdfast.dispatch.person import SessionPerson, shown_question
 from holdfast.vocabulary.errors import Conflict
+from holdfast.vocabulary.json import Json
 
 from .door import Door
-from .models import Answers, ChangedSession, Event, Message, NewMessage, NewSession, Question, Running, Session
+from .models import Answers, AtEvent, ChangedSession, Event, Message, NewMessage, NewSession, Question, Rewind, Running, Session
 from .responses import errors
 
 Number = Annotated[int, Query(ge=0, le=2**53)]
@@ -90,6 +91,20 @@ def session_routes(door: Door) -> APIRouter:
         """End the turn that runs; `running` says whether there was one."""
         await (await sessions(request, workspace_id)).get(session_id)
         return Running(session_id=session_id, running=(await door.platform.agents(workspace_id)).cancel(session_id))
+
+    @routes.post("/sessions/{session_id}/fork", status_code=201, responses=errors(400, 401, 404))
+    async def fork_session(request: Request, workspace_id: str, session_id: str, body: AtEvent) -> Session:
+        """A new session that goes on after an event of this one; files stay as they are."""
+        return Session(**await (await sessions(request, workspace_id)).fork(session_id, event=body.event))
+
+    @routes.post("/sessions/{session_id}/rewind", responses=errors(400, 401, 404, 409, 507))
+    async def rewind_session(request: Request, workspace_id: str, session_id: str, body: Rewind) -> dict[str, Any]:
+        """Take back what the session's calls after an event changed; what others have changed since is left alone, and told."""
+        await (await sessions(request, workspace_id)).get(session_id)
+        if (await door.platform.agents(workspace_id)).is_running(session_id):
+            raise Conflict("a turn of this session is running", hint="Wait for its end, or cancel it.")
+        arguments: dict[str, Json] = {"session": session_id, "event": body.event, "dry_run": body.dry_run}
+        return await door.call(request.scope, workspace_id, "rewind", **arguments)
 
     @routes.get("/questions", tags=["questions"], responses=errors(400, 401))
     async def list_questions(
