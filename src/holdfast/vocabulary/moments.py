@@ -13,8 +13,11 @@ def iso(time: datetime | int) -> str:
     """The time in ISO 8601, in UTC, with a Z; a number is microseconds since 1970."""
     if not isinstance(time, int):
         return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    second, rest = divmod(time, 1_000_000)
-    return f"{_until_second(second)}.{rest // 1000:03}Z"
+    second, rest = divmod(time // 1000, 1000)
+    return _until_second(second) + _THOUSANDTHS[rest]
+
+
+_THOUSANDTHS = [f".{number:03}Z" for number in range(1000)]
 
 
 # A listing tells thousands of times, and many of them lie together.

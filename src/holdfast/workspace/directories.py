@@ -30,24 +30,26 @@ _GOOD = frozenset({0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0x794C7630, 0x2FC
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Names:
     """What is in one directory, each kind sorted. `others` are links, devices, FIFOs and sockets.
 
     The files' names are held as one text, each between slashes: most are
     passed over, and looking at an object for each would cost the most of
-    all that is done with them.
+    all that is done with them. `every` is such a text of all the names.
     """
 
     text: str
     directories: list[str]
     others: list[str]
+    every: str
     _ending: dict[str, list[str]] = field(default_factory=dict[str, list[str]], compare=False, repr=False)
 
     @classmethod
     def of(cls, files: Iterable[str], directories: Iterable[str] = (), others: Iterable[str] = ()) -> "Names":
         """The names, from lists in any order."""
-        return cls("/".join(["", *sorted(files), ""]), sorted(directories), sorted(others))
+        text, folders, rest = "/".join(["", *sorted(files), ""]), sorted(directories), sorted(others)
+        return cls(text, folders, rest, text + "/".join([*folders, *rest, ""]) if folders or rest else text)
 
     @property
     def files(self) -> list[str]:

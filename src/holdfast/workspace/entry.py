@@ -20,6 +20,7 @@ class Kind(Enum):
         return _KINDS.get(stat.S_IFMT(mode), cls.OTHER)
 
 
+_KIND, _FILE = 0o170000, stat.S_IFREG
 _KINDS = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.DIRECTORY, stat.S_IFLNK: Kind.LINK}
 
 
@@ -42,7 +43,11 @@ class Entry(NamedTuple):
     @classmethod
     def of(cls, path: str, about: os.stat_result) -> "Entry":
         """The entry at `path`, about which the system has told this."""
-        mode = about.st_mode
-        if stat.S_IFMT(mode) == stat.S_IFREG:
-            return cls(path, Kind.FILE, about.st_size, about.st_mtime)
-        return cls(path, Kind.of(mode), None, about.st_mtime)
+        return cls.told(path, about.st_mode, about.st_size, about.st_mtime)
+
+    @classmethod
+    def told(cls, path: str, mode: int, size: int, modified: float) -> "Entry":
+        """The entry at `path`, of which this is known."""
+        if mode & _KIND == _FILE:
+            return cls(path, Kind.FILE, size, modified)
+        return cls(path, Kind.of(mode), None, modified)

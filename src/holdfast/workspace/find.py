@@ -6,12 +6,12 @@ from threading import Event
 
 from .deadline import until_left, within
 from .directories import Names
-from .entry import Entry, Kind
+from .entry import Kind
 from .glob import Selection, select
 from .pattern import Matches, name_matcher
 from .place import Place
 from .sight import Sight
-from .walk import Run, Tally, runs
+from .walk import Tally, runs
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,4 @@ def _find_now(place: Place, criteria: Criteria, matches: Matches, sight: Sight, 
 
     tally = Tally()
     found = runs(place, sight, criteria.recursive, choose, tally=tally, stop=stop)
-    return select((_fitting(run, criteria) for run in found), limit, tally)
-
-
-def _fitting(run: Run, criteria: Criteria) -> list[Entry]:
-    return [entry for entry, about in zip(run.entries(), run.abouts, strict=True) if criteria.fits(about)]
+    return select((run.only(criteria.fits) for run in found), limit, tally)

@@ -7,10 +7,11 @@ from threading import Event
 from .deadline import until_left, within
 from .directories import Names
 from .entry import Entry
+from .finds import Columns, Finds, entries
 from .pattern import Trail, trail
 from .place import Place
 from .sight import Sight
-from .walk import Tally, runs
+from .walk import Run, Tally, runs
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Selection:
     `unreadable` counts the directories that could not be looked into.
     """
 
-    entries: list[Entry]
+    entries: Finds[Entry]
     truncated: bool
     unreadable: int
 
@@ -44,7 +45,7 @@ async def glob(place: Place, patterns: Sequence[str], sight: Sight, *, limit: in
 def _glob_now(place: Place, start: Trail, sight: Sight, limit: int, stop: Event) -> Selection:
     tally = Tally()
     found = runs(place, sight, start, _on_the_trail, tally=tally, stop=stop)
-    return select((run.entries() for run in found), limit, tally)
+    return select(found, limit, tally)
 
 
 def _on_the_trail(trail: Trail, names: Names) -> tuple[list[str], list[tuple[str, Trail]]]:
@@ -56,11 +57,14 @@ def _on_the_trail(trail: Trail, names: Names) -> tuple[list[str], list[tuple[str
     return wanted, [(name, below) for name in names.directories if (below := trail.below(name)) is not None]
 
 
-def select(found: Iterable[list[Entry]], limit: int, tally: Tally) -> Selection:
+def select(found: Iterable[Run], limit: int, tally: Tally) -> Selection:
     """The first `limit` of what is found, 0 for all."""
-    entries: list[Entry] = []
-    for some in found:
-        entries += some
-        if 0 < limit < len(entries):
-            return Selection(entries[:limit], truncated=True, unreadable=tally.unreadable)
-    return Selection(entries, truncated=False, unreadable=tally.unreadable)
+    columns = Columns()
+    truncated = False
+    for run in found:
+        columns.add(run.sayable_paths(), run.abouts)
+        if 0 < limit < len(columns.paths):
+            columns.cut(limit)
+            truncated = True
+            break
+    return Selection(entries(columns), truncated, tally.unreadable)

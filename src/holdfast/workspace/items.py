@@ -1,6 +1,7 @@
 """The union of disk and store: what is on the disk, with what the store knows of it, and what only the store has."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import stat
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from operator import itemgetter, le
 from typing import TypeAlias
 
@@ -9,6 +10,7 @@ from holdfast.vocabulary.errors import NotDirectory, NotFound
 
 from .entry import Entry, Kind
 from .find import Criteria, find
+from .finds import Finds
 from .glob import glob
 from .info import Info, info
 from .item import Item
@@ -44,10 +46,10 @@ async def items(records: Records | None, place: Place, *, recursive: bool) -> li
         NotFound, NotDirectory: It is not there, or is no folder.
     """
     found = await _union(records, place, recursive=recursive, seen=_listed if not recursive else _walked)
-    return sorted(found, key=lambda one: (not one.is_folder, one.path.split("/")))
+    return sorted(await _each(found), key=lambda one: (not one.is_folder, one.path.split("/")))
 
 
-async def find_items(records: Records | None, place: Place, criteria: Criteria, *, file_type: str | None = None) -> list[Item]:
+async def find_items(records: Records | None, place: Place, criteria: Criteria, *, file_type: str | None = None) -> Sequence[Item]:
     """What fits the criteria beneath a folder, by path.
 
     Raises:
@@ -56,25 +58,39 @@ async def find_items(records: Records | None, place: Place, criteria: Criteria, 
     """
     matches = name_matcher(criteria.name) if criteria.name is not None else None
 
-    async def seen(top: Place) -> list[Entry]:
+    async def seen(top: Place) -> Sequence[Entry]:
         return (await find(top, criteria, _NAMES)).entries
 
     def named(known: Known) -> bool:
         return matches is None or bool(matches(known.path.rpartition("/")[2]))
 
     found = await _union(records, place, recursive=criteria.recursive, seen=seen, wanted=named)
-    return _by_path(one for one in found if (file_type is None or one.file_type == file_type) and _fits(one, criteria))
+    return _by_path(one for one in await _each(found) if (file_type is None or one.file_type == file_type) and _fits(one, criteria))
 
 
-def _only_on_disk(entry: Entry) -> Item:
-    """`item_of` for what the store does not know; a listing has thousands of them."""
-    path, kind, size, seconds = entry
+def _joined(found: Sequence[Entry], known: Mapping[str, File]) -> Sequence[Item]:
+    """`item_of` for everything that is found on the disk."""
+    if not isinstance(found, Finds):
+        return [item_of(entry.path, known.get(entry.path), entry) for entry in found]
+    if not known:
+        return found.made(_unknown)
+
+    def make(path: str, mode: int, size: int, seconds: float) -> Item:
+        row = known.get(path)
+        return item_of(path, row, Entry.told(path, mode, size, seconds)) if row else _unknown(path, mode, size, seconds)
+
+    return found.made(make)
+
+
+def _unknown(path: str, mode: int, size: int, seconds: float) -> Item:
+    """`item_of` for what the store does not know, written out; a large tree has thousands of them."""
     name, modified = path[path.rfind("/") + 1 :], int(seconds * 1e6)
-    file_type = FOLDER if kind is Kind.DIRECTORY else DOCUMENT
-    return Item(path, name, name, file_type, False, False, None, size, modified, modified)
+    kind = mode & 0o170000
+    file_type = FOLDER if kind == stat.S_IFDIR else DOCUMENT
+    return Item(path, name, name, file_type, False, False, None, size if kind == stat.S_IFREG else None, modified, modified)
 
 
-async def glob_items(records: Records | None, place: Place, patterns: Sequence[str]) -> list[Item]:
+async def glob_items(records: Records | None, place: Place, patterns: Sequence[str]) -> Sequence[Item]:
     """What matches one of the patterns beneath a folder, by path.
 
     Raises:
@@ -84,7 +100,7 @@ async def glob_items(records: Records | None, place: Place, patterns: Sequence[s
     start = trail(patterns)
     skipped = len(place.path) + 1 if place.path else 0
 
-    async def seen(top: Place) -> list[Entry]:
+    async def seen(top: Place) -> Sequence[Entry]:
         return (await glob(top, patterns, _NAMES)).entries
 
     def on_trail(known: Known) -> bool:
@@ -127,7 +143,7 @@ def not_found(place: Place) -> NotFound:
     return NotFound(f"file not found: {place}", hint="Check the path, or list the directory.", path=str(place))
 
 
-_Look: TypeAlias = Callable[[Place], Awaitable[list[Entry]]]
+_Look: TypeAlias = Callable[[Place], Awaitable[Sequence[Entry]]]
 
 
 async def _union(
@@ -137,22 +153,29 @@ async def _union(
     recursive: bool,
     seen: _Look,
     wanted: Callable[[Known], bool] = lambda _: True,
-) -> list[Item]:
+) -> Sequence[Item]:
     if records is None:
-        return await in_turns(_only_on_disk, await seen(place))
+        return _joined(await seen(place), {})
     rows = await rows_beneath(records, place, recursive=recursive)
     on_disk = await _seen_or_none(seen, rows)
     if not rows.known:
-        return await in_turns(_only_on_disk, on_disk)
-    entries = {entry.path: entry for entry in on_disk}
+        return _joined(on_disk, {})
+    paths = set(on_disk.columns.paths if isinstance(on_disk, Finds) else [entry.path for entry in on_disk])
     # A row may have met no entry because the entry is not what is looked for.
-    left = await rows.missing_on_disk([one for path, one in rows.known.items() if path not in entries and wanted(one)])
-    known = await rows.of([path for path in entries if path in rows.known] + left)
-    found = await in_turns(lambda entry: item_of(entry.path, known.get(entry.path), entry), on_disk)
-    return found + [item_of(path, known[path], None) for path in left if path in known]
+    left = await rows.missing_on_disk([one for path, one in rows.known.items() if path not in paths and wanted(one)])
+    known = await rows.of([path for path in rows.known if path in paths] + left)
+    found = _joined(on_disk, known)
+    if not left:
+        return found
+    return await _each(found) + [item_of(path, known[path], None) for path in left if path in known]
 
 
-async def _seen_or_none(seen: _Look, rows: Rows) -> list[Entry]:
+async def _each(found: Sequence[Item]) -> list[Item]:
+    """What is made when it is looked at, looked at in turns."""
+    return await in_turns(lambda one: one, found)
+
+
+async def _seen_or_none(seen: _Look, rows: Rows) -> Sequence[Entry]:
     """What the disk has in the folder: nothing, when only the store has the folder."""
     try:
         return await seen(rows.top)
@@ -168,7 +191,7 @@ async def _listed(place: Place) -> list[Entry]:
     return await list_directory(place, _NAMES)
 
 
-async def _walked(place: Place) -> list[Entry]:
+async def _walked(place: Place) -> Sequence[Entry]:
     return (await find(place, Criteria(), _NAMES)).entries
 
 
@@ -200,8 +223,10 @@ def _is_on(start: Trail, names: list[str], *, is_folder: bool) -> bool:
     return bool(here.wanted_directory(names[-1]) if is_folder else here.wanted(names[-1]))
 
 
-def _by_path(found: Iterable[Item]) -> list[Item]:
+def _by_path(found: Iterable[Item]) -> Sequence[Item]:
     """By path, component by component. What only a walk has found is so already, and a slash is then the least of all characters."""
+    if isinstance(found, Finds):
+        return found
     every = list(found)
     keys = [one.path.replace("/", "\0") for one in every]
     if all(map(le, keys, keys[1:])):

@@ -52,11 +52,11 @@ class Library:
         """What is in a folder: folders first, then by path. Raises NotDirectory for a file."""
         return await items.items(self.records, place, recursive=recursive)
 
-    async def find_items(self, place: Place, criteria: Criteria, *, file_type: str | None = None) -> list[Item]:
+    async def find_items(self, place: Place, criteria: Criteria, *, file_type: str | None = None) -> Sequence[Item]:
         """What fits the criteria beneath a folder, by path."""
         return await items.find_items(self.records, place, criteria, file_type=file_type)
 
-    async def glob_items(self, place: Place, patterns: Sequence[str]) -> list[Item]:
+    async def glob_items(self, place: Place, patterns: Sequence[str]) -> Sequence[Item]:
         """What matches one of the patterns beneath a folder, by path."""
         return await items.glob_items(self.records, place, patterns)
 

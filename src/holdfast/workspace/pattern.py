@@ -109,6 +109,8 @@ def _picker(patterns: Sequence[str]) -> Callable[[Names], list[str]]:
         ending = patterns[0][1:]
         return lambda names: names.files_ending(ending)
     matches = _matcher(patterns)
+    if matches is _anything:
+        return lambda names: names.files
     return lambda names: list(filter(matches, names.files))
 
 

@@ -1,5 +1,6 @@
 """The plans of a workspace: files of that type, and those on the disk that are named like one."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from holdfast.store import files
@@ -40,7 +41,7 @@ async def plan_files(records: Records | None, root: Place) -> list[tuple[Item, b
     return [found[path] for path in sorted(found)]
 
 
-async def _named_like_one(root: Place) -> list[Entry]:
+async def _named_like_one(root: Place) -> Sequence[Entry]:
     try:
         criteria = Criteria(name=f"*.{PLAN}", kinds=frozenset({Kind.FILE}))
         return (await find(root.child(FOLDER), criteria, Sight())).entries

@@ -8,11 +8,11 @@ neither depth nor width uses up descriptors.
 
 import errno
 import os
-import stat
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import compress
 from operator import itemgetter
 from threading import Event
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
@@ -28,7 +28,6 @@ from .sight import Sight
 from .survey import Stopped
 
 S = TypeVar("S")
-_KIND, _FILE = 0o170000, stat.S_IFREG
 _NAME = itemgetter(0)
 _MAX_OPEN = 16
 _AS_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -48,28 +47,34 @@ class Run(NamedTuple):
     """Some wanted entries of one directory that follow one another; `abouts` is empty on a walk that does not look.
 
     A run ends with the directory that is entered next, unless it is the
-    last one.
+    last one. `above` is the directory's path with a slash after it, empty
+    for the mount's root. `is_plain` says that the paths can be said as they are.
     """
 
-    directory: str
+    above: str
     names: list[str]
     abouts: list[os.stat_result]
+    is_plain: bool
 
     def paths(self) -> list[str]:
         """The paths as the disk has them, counted from the mount's root."""
-        above = f"{self.directory}/" if self.directory else ""
+        above = self.above
         return [above + name for name in self.names]
+
+    def sayable_paths(self) -> list[str]:
+        """The paths as they can be said."""
+        return self.paths() if self.is_plain else list(map(sayable, self.paths()))
 
     def entries(self) -> list[Entry]:
         """The entries, by the paths that can be said."""
-        paths = self.paths()
-        if not (self.directory.isascii() and "".join(self.names).isascii()):
-            paths = list(map(sayable, paths))
-        # Nearly all are files, and a large tree has many.
-        return [
-            Entry(path, Kind.FILE, about.st_size, about.st_mtime) if about.st_mode & _KIND == _FILE else Entry.of(path, about)
-            for path, about in zip(paths, self.abouts, strict=True)
-        ]
+        return list(map(Entry.of, self.sayable_paths(), self.abouts))
+
+    def only(self, fits: Callable[[os.stat_result], bool]) -> "Run":
+        """Those of the entries about which `fits` is true."""
+        fitting = [fits(about) for about in self.abouts]
+        if all(fitting):
+            return self
+        return self._replace(names=list(compress(self.names, fitting)), abouts=list(compress(self.abouts, fitting)))
 
 
 def walk(place: Place, sight: Sight, *, descend: Callable[[Entry], bool], tally: Tally | None = None) -> Iterator[Entry]:
@@ -119,7 +124,7 @@ def runs(
     tally = tally or Tally()
     mount = place.mount
     ask = _Ask(mount, sight, choose, look, wait)
-    way = [ask.step(open_directory(place, wait=wait), place.path, state, depth=0)]
+    way = [ask.step(open_directory(place, wait=wait), f"{place.path}/" if place.path else "", state, depth=0)]
     try:
         while way:
             step = way[-1]
@@ -128,27 +133,31 @@ def runs(
                 continue
             if stop is not None and stop.is_set():
                 raise Stopped
-            names, abouts, name, below = step.pieces.pop()
-            if names:
-                yield Run(step.directory, names, abouts)
+            run, name, below = step.pieces.pop()
+            if run is not None:
+                yield run
             if below is None:
                 continue
-            deeper = f"{step.directory}/{name}" if step.directory else name
-            descriptor = _opened(step, name, deeper, mount, tally, wait=wait) if deeper not in kept_out else None
+            deeper = step.above + name
+            descriptor = _opened(step.descriptor, name, deeper, mount, tally, wait=wait) if deeper not in kept_out else None
             if descriptor is not None:
-                way.append(ask.step(descriptor, deeper, below, depth=len(way)))
+                way.append(ask.step(descriptor, f"{deeper}/", below, depth=len(way)))
     finally:
         for step in way:
             step.close()
 
 
+# A run, the directory that is entered after it, and the state to enter it with.
+_Piece: TypeAlias = tuple[Run | None, str, S | None]
+
+
 class _Step(Generic[S]):
     """A directory on the way: what is still to come in it, the first piece last, and its descriptor while that is kept open."""
 
-    __slots__ = ("descriptor", "directory", "pieces")
+    __slots__ = ("above", "descriptor", "pieces")
 
-    def __init__(self, directory: str, pieces: "list[_Piece[S]]", descriptor: int) -> None:
-        self.directory = directory
+    def __init__(self, above: str, pieces: "list[_Piece[S]]", descriptor: int) -> None:
+        self.above = above
         self.pieces = pieces
         self.descriptor = descriptor
 
@@ -157,20 +166,16 @@ class _Step(Generic[S]):
             os.close(self.descriptor)
 
 
-def _opened(step: "_Step[S]", name: str, path: str, mount: Mount, tally: Tally, *, wait: bool) -> int | None:
+def _opened(above: int, name: str, path: str, mount: Mount, tally: Tally, *, wait: bool) -> int | None:
     try:
-        if step.descriptor >= 0:
+        if above >= 0:
             # One name, and no link is followed: that stays inside as surely as the kernel's own way, and is quicker.
-            return os.open(name, _AS_DIRECTORY, dir_fd=step.descriptor)
+            return os.open(name, _AS_DIRECTORY, dir_fd=above)
         return open_beneath(mount.descriptor, path, os.O_RDONLY | os.O_DIRECTORY, follow=False, cached=not wait)
     except OSError as error:
         # Gone, or no directory any more: then it is none of ours. Anything else is a part of the tree that nobody gets to see.
         tally.unreadable += error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
         return None
-
-
-# Names that are wanted, what is known of them, the directory that is entered after them, and the state to enter it with.
-_Piece: TypeAlias = tuple[list[str], list[os.stat_result], str, S | None]
 
 
 @dataclass(frozen=True)
@@ -183,47 +188,43 @@ class _Ask(Generic[S]):
     look: bool
     wait: bool
 
-    def step(self, descriptor: int, directory: str, state: S, *, depth: int) -> _Step[S]:
+    def step(self, descriptor: int, above: str, state: S, *, depth: int) -> _Step[S]:
         """What is chosen of one directory. The descriptor is closed when nothing in it is entered, or too many are open."""
         try:
-            pieces, enters = self._chosen(descriptor, directory, state)
+            pieces, enters = self._pieces(descriptor, above, state)
         except BaseException:
             os.close(descriptor)
             raise
         if enters and self.wait and depth < _MAX_OPEN:
-            return _Step(directory, pieces, descriptor)
+            return _Step(above, pieces, descriptor)
         os.close(descriptor)
-        return _Step(directory, pieces, -1)
+        return _Step(above, pieces, -1)
 
-    def _chosen(self, descriptor: int, directory: str, state: S) -> "tuple[list[_Piece[S]], bool]":
-        wanted, entered = self.choose(state, self.mount.directories.names(descriptor, wait=self.wait))
-        hidden = _hidden(directory, self.mount, self.sight, [*wanted, *[name for name, _ in entered]])
-        if hidden:
-            wanted = [name for name in wanted if name not in hidden]
-            entered = [(name, state) for name, state in entered if name not in hidden]
+    def _pieces(self, descriptor: int, above: str, state: S) -> "tuple[list[_Piece[S]], bool]":
+        names = self.mount.directories.names(descriptor, wait=self.wait)
+        wanted, entered = self.choose(state, names)
+        # One look at all the names instead of one at each: most directories have nothing to hide.
+        if self.sight.may_hide(above + names.every):
+            hides, mount = self.sight.hides, self.mount.name
+            wanted = [name for name in wanted if not hides(mount, above + name)]
+            entered = [(name, below) for name, below in entered if not hides(mount, above + name)]
         wanted.sort()
         abouts = _abouts(wanted, descriptor) if self.look else []
+        is_plain = above.isascii() and names.every.isascii()
         # Most directories have only files in them.
         if not entered:
-            return ([(wanted, abouts, "", None)] if wanted else []), False
+            return ([(Run(above, wanted, abouts, is_plain), "", None)] if wanted else []), False
         pieces: list[_Piece[S]] = []
         start = 0
         for name, below in sorted(entered, key=_NAME):
             end = bisect_right(wanted, name, start)
-            pieces.append((wanted[start:end], abouts[start:end], name, below))
+            run = Run(above, wanted[start:end], abouts[start:end], is_plain) if start < end else None
+            pieces.append((run, name, below))
             start = end
         if start < len(wanted):
-            pieces.append((wanted[start:], abouts[start:], "", None))
+            pieces.append((Run(above, wanted[start:], abouts[start:], is_plain), "", None))
         pieces.reverse()
         return pieces, True
-
-
-def _hidden(directory: str, mount: Mount, sight: Sight, names: list[str]) -> set[str]:
-    prefix = f"{directory}/" if directory else ""
-    # One look at all the names instead of one at each: most directories have nothing to hide.
-    if not names or not sight.may_hide(prefix + "\n".join(names)):
-        return set()
-    return {name for name in names if sight.hides(mount.name, prefix + name)}
 
 
 def _abouts(names: list[str], directory: int) -> list[os.stat_result]:
