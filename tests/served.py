@@ -113,6 +113,14 @@ class Served:
             await database.close()
         return user.id
 
+    async def remove(self, user_id: str) -> None:
+        """Let a user be no member any more."""
+        database = await self.database()
+        try:
+            await people.remove_member(database, self.workspace_id, user_id)
+        finally:
+            await database.close()
+
 
 @contextmanager
 def serving(

@@ -372,3 +372,26 @@ def messages(talking: Served, session: str) -> list[tuple[str, str]]:
     assert [each["sort_order"] for each in told] == list(range(len(told)))
     assert told[0]["role"] == "system"
     return [(each["role"], each["content"]) for each in told[1:]]
+
+
+async def test_a_socket_ends_with_its_token(talking: Served) -> None:
+    user = await talking.user(f"{uuid4()}@example.org")
+    with line(talking, token=talking.token(user, seconds=2)) as it:
+        told = it.until("chat:error")["payload"]
+        with pytest.raises(ConnectionClosed) as closed:
+            it.next()
+
+    assert (told["code"], closed.value.rcvd and closed.value.rcvd.code) == ("invalid_token", 4401)
+
+
+async def test_whoever_is_no_longer_a_member_is_shut_out_at_the_next_word(talking: Served) -> None:
+    user = await talking.user(f"{uuid4()}@example.org")
+    with line(talking, token=talking.token(user)) as it:
+        it.send("hello")
+        await talking.remove(user)
+        it.say("chat:send", content="hello")
+        told = it.until("chat:error")["payload"]
+        with pytest.raises(ConnectionClosed) as closed:
+            it.next()
+
+    assert (told["code"], closed.value.rcvd and closed.value.rcvd.code) == ("forbidden", 4403)

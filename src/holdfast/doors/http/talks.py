@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from pydantic.alias_generators import to_camel
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from holdfast.accounts.tokens import Identity
-from holdfast.vocabulary.errors import HoldfastError, InvalidArguments, Mistake, NotFound
+from holdfast.vocabulary.errors import Busy, Forbidden, HoldfastError, InvalidArguments, InvalidToken, Mistake, NotFound
 from holdfast.vocabulary.json import dump
 
 from .door import Door
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 MAX_WAITING_FRAMES = 1_000
 MAX_WAITING_BYTES = 1024 * 1024
 _LAST_WORD_SECONDS = 2.0
-_TRY_AGAIN, _SERVICE_RESTART = 1013, 1012
+_LOOK_AGAIN_SECONDS = 5.0
+_TRY_AGAIN, _SERVICE_RESTART, _NO_TOKEN, _NO_MEMBER = 1013, 1012, 4401, 4403
 
 
 class Frame(BaseModel):
@@ -161,7 +163,15 @@ class Sockets:
                 talk.may_endanger = await self._door.may_endanger(identity, workspace_id)
                 await _hear(talk, message)
 
-        ends = (read(), talk.outbox.write(), talk.outbox.behind.wait(), talk.agents.closed.wait())
+        async def look() -> None:
+            """Until whoever is there may not be any longer."""
+            while (left := identity.expires_at - time.time()) > 0:
+                await asyncio.sleep(min(left, _LOOK_AGAIN_SECONDS))
+                with contextlib.suppress(Busy):
+                    await self._door.may_endanger(identity, workspace_id)
+            raise InvalidToken("the token has expired", hint="Come back with a new one, and resume.")
+
+        ends = (read(), talk.outbox.write(), talk.outbox.behind.wait(), talk.agents.closed.wait(), look())
         tasks = [asyncio.ensure_future(end) for end in ends]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -171,6 +181,10 @@ class Sockets:
             await asyncio.gather(*tasks, return_exceptions=True)
         for task in done:
             error = task.exception()
+            if isinstance(error, InvalidToken | Forbidden):
+                code = _NO_TOKEN if isinstance(error, InvalidToken) else _NO_MEMBER
+                await _end(websocket, code, error.message, talk.told_error(error, {}))
+                return
             if error is not None and not isinstance(error, WebSocketDisconnect):
                 raise error
         if talk.outbox.behind.is_set():
@@ -198,7 +212,7 @@ def _parsed(data: str | bytes) -> Mapping[str, Any]:
     return cast("dict[str, Any]", given)
 
 
-async def _end(websocket: WebSocket, code: int, reason: str, last: Mapping[str, object] | None = None) -> None:
+async def _end(websocket: WebSocket, code: int, reason: str, last: object = None) -> None:
     """Say why, and close; a client that takes nothing more is not waited for."""
     with contextlib.suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
         async with asyncio.timeout(_LAST_WORD_SECONDS):
