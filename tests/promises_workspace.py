@@ -157,6 +157,13 @@ WORKSPACE = {
         "WS-MODE-4": "In plan mode plan_write, plan_edit and write of a plan work, and no other tool changes one byte.",
         "WS-MODE-5": "In plan mode a .plan file that is not of type plan stays as it is.",
     },
+    "004 virtual files, settled": {
+        "WS-CHAT-1": "A session is /chats/<id>.chat, which ls, find, glob and file_info show as virtual, synced and of type chat.",
+        "WS-CHAT-2": "read, cat and read_multiple_files give its text by lines, with hash and total_lines; it grows with the session.",
+        "WS-CHAT-3": "grep searches chats as text; a search of the whole project by a session leaves that session's own out.",
+        "WS-CHAT-4": "write, edit, rm, mv from or onto, touch and mkdir of a chat are 400; other toolsets and commands see none.",
+        "WS-CHAT-5": "A project's own folder /chats is shown together with the chats, of which each hides a file of its name.",
+    },
     "settled: danger": {
         "WS-DANGER-1": "write, edit, rm and mv are dangerous; plan_write and plan_edit are outside of /plans; the rest is safe.",
     },

@@ -11,6 +11,7 @@ from . import make
 from .author import Receipt, receipt_of, with_receipt
 from .change import Change, Verb
 from .changes import Changes, Steps
+from .chats import FOLDER as CHATS
 from .entry import Kind
 from .find import Criteria, find
 from .info import Info, info
@@ -77,7 +78,9 @@ async def relocate(
     target = target if exact else await _final_target(records, source, target)
     if target.mount is source.mount and target.path.startswith(f"{source.path}/"):
         raise InvalidArguments.of("destination", "is inside of what is to be moved", hint="A folder cannot be moved into itself.")
-    if await records.row(target) is not None or await _seen(target) is not None:
+    taken = await records.row(target)
+    check_not_virtual(taken, target)
+    if taken is not None or await _seen(target) is not None:
         raise Exists(f"'{target}' already exists", hint="Choose another name.", path=str(target))
     if row is not None and row.is_folder:
         await _check_nothing_virtual(records, row, source)
@@ -109,12 +112,14 @@ async def make_folder(records: Records, changes: Changes, place: Place) -> Item:
 
     Raises:
         Exists: Something else than a folder is there.
+        Virtual: It is a virtual file.
     """
     row = await records.row(place)
+    check_not_virtual(row, place)
     if row is not None and not row.is_folder and await _seen(place) is None:
         raise Exists(f"'{place}' is a file", hint="Choose another name for the folder.", path=str(place))
     made = await make.make_directory(changes, place)
-    if not made.created and place.path and (row is None or not row.is_folder):
+    if not made.created and place.path and (row is None or not row.is_folder or row.is_virtual):
         author = receipt_of(changes.author).author
         known = Import(path=place.path, mount=records.name_of(place.mount), found=None)
         await begin(records.database, records.lease, known, author.origin, entry=author.audit)
@@ -155,13 +160,14 @@ async def _bring_back_any(records: Records, changes: Changes, place: Place, row:
 
 
 async def _check_empty(records: Records, folder: File, place: Place) -> None:
-    if await files.children(records.database, records.workspace_id, folder, mount=folder.mount):
+    has_chats = folder.path == CHATS and await records.chats.are_there()
+    if has_chats or await files.children(records.database, records.workspace_id, folder, mount=folder.mount):
         raise NotEmpty(f"'{place}' is not empty", hint="Remove what is in it first.", path=str(place))
 
 
 async def _check_nothing_virtual(records: Records, folder: File, place: Place) -> None:
     below = await files.below(records.database, records.workspace_id, folder.path, mount=folder.mount)
-    if any(row.is_virtual for row in below):
+    if any(row.is_virtual for row in below) or (folder.path == CHATS and await records.chats.are_there()):
         raise Virtual(f"'{place}' has virtual files in it", hint="They stay where the system makes them.", path=str(place))
 
 

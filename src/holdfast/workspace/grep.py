@@ -8,13 +8,15 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from holdfast.store.files import File
+from holdfast.store.files import PROJECT, File
 from holdfast.vocabulary.errors import NotFound, NotKept
 from holdfast.vocabulary.json import Json
 
+from .chats import FOLDER as CHATS
+from .chats import ChatFile, path_of
 from .hits import Hits
 from .item import ContentKind
-from .items import not_found
+from .items import chats_beneath, not_found
 from .kept import load
 from .match import Found, Match, Query
 from .place import Place
@@ -28,10 +30,14 @@ from .text import detect
 MAX_STORED_BYTES = 64 * 1024 * 1024
 
 
-async def grep(records: Records | None, place: Place, query: Query, path_filter: Callable[[str], bool] | None, sight: Sight) -> Found:
+async def grep(
+    records: Records | None, place: Place, query: Query, path_filter: Callable[[str], bool] | None, sight: Sight, *, session_id: str = ""
+) -> Found:
     """The lines that match, ordered by path and line; protected files are not looked into.
 
-    `path_filter` is given a path, counted from the mount's root.
+    `path_filter` is given a path, counted from the mount's root. What is
+    said in the session that asks, this search among it, is left out of a
+    search of the whole project.
 
     Raises:
         InvalidPattern: The pattern cannot be understood.
@@ -46,11 +52,16 @@ async def grep(records: Records | None, place: Place, query: Query, path_filter:
             raise not_found(place)
         found = Found([], truncated=False, files_searched=0)
     texts = await _texts(rows, query, sight)
+    chats = [chat for chat in await _chats(rows, session_id) if _is_wanted(chat.path, place, query, sight)]
+    said, is_cut = await _said(rows, chats, room=MAX_STORED_BYTES - sum(len(text.data) for text in texts))
+    texts += said
     if not texts:
         return found
-    matches = found.matches + await _search_texts(place, replace(query, names=()), texts)
+    hidden = {chat.path for chat in chats}
+    matches = [match for match in found.matches if match.place.path not in hidden]
+    matches += await _search_texts(place, replace(query, names=()), texts)
     matches.sort(key=lambda match: (match.place.path.split("/"), match.line))
-    truncated = found.truncated or 0 < query.max_matches < len(matches)
+    truncated = found.truncated or is_cut or 0 < query.max_matches < len(matches)
     searched = None if found.files_searched is None else found.files_searched + len(texts)
     return Found(matches[: query.max_matches] if query.max_matches else matches, truncated, searched)
 
@@ -92,6 +103,36 @@ async def _texts(rows: Rows, query: Query, sight: Sight) -> list[_Text]:
             texts.append(_Text(place, text))
         await asyncio.sleep(0)
     return texts
+
+
+async def _chats(rows: Rows, session_id: str) -> list[ChatFile]:
+    """The chats of sessions at or beneath the place."""
+    if isinstance(rows.folder, ChatFile):
+        return [rows.folder]
+    if rows.top.path not in ("", CHATS) or rows.top.mount.name != PROJECT:
+        return []
+    own = path_of(session_id) if session_id and not rows.top.path else ""
+    found = await chats_beneath(rows.records, rows.top, recursive=True)
+    return [chat for chat in found if isinstance(chat, ChatFile) and chat.path != own]
+
+
+def _is_wanted(path: str, top: Place, query: Query, sight: Sight) -> bool:
+    if query.include is not None and not query.include(path):
+        return False
+    return sight.permits(path) and not sight.hides(top.mount.name, path)
+
+
+async def _said(rows: Rows, chats: Sequence[ChatFile], *, room: int) -> tuple[list[_Text], bool]:
+    """What was said in the chats, the last used first, and whether there is no room for more of them."""
+    texts: list[_Text] = []
+    for chat in sorted(chats, key=lambda chat: chat.updated_at, reverse=True):
+        text = await rows.records.chats.text(chat)
+        room -= len(text)
+        if room < 0:
+            return texts, True
+        if text:
+            texts.append(_Text(rows.top if chat.path == rows.top.path else rows.top.below(chat.path), text))
+    return texts, False
 
 
 async def _text(records: Records, row: File, place: Place) -> bytes | None:

@@ -14,6 +14,7 @@ from . import make
 from .author import Receipt, with_receipt
 from .change import Change, Verb
 from .changes import Changes, Steps
+from .chats import ChatFile, path_of
 from .faults import told
 from .folders import folder_of
 from .info import info
@@ -158,13 +159,15 @@ class History:
             NotFound: There is none.
         """
         row = await self._row(file_id)
+        if isinstance(row, ChatFile):
+            return item_of(row.path, await self.records.chats.measured(row), None)
         if row.deleted_at is not None or row.is_virtual:
             return item_of(row.path, row, None)
         place = await self._place(row)
         return item_of(row.path, row, await info(place) if await _is_there(place) else None)
 
     async def _row(self, file_id: str) -> File:
-        row = await files.get(self.records.database, self.records.workspace_id, file_id)
+        row = await files.get(self.records.database, self.records.workspace_id, file_id) or await self.records.chats.at(path_of(file_id))
         if row is None:
             raise NotFound("there is no file with that id", hint="List the files to see their ids.", file_id=file_id)
         return row

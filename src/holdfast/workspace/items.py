@@ -5,9 +5,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from operator import itemgetter, le
 from typing import TypeAlias
 
-from holdfast.store.files import DOCUMENT, FOLDER, File, Known
+from holdfast.store.files import DOCUMENT, FOLDER, PROJECT, File, Known
 from holdfast.vocabulary.errors import NotDirectory, NotFound
 
+from .chats import FOLDER as CHATS
+from .chats import ChatFile
 from .entry import Entry, Kind
 from .find import Criteria, find
 from .finds import Finds
@@ -33,6 +35,8 @@ async def item(records: Records | None, place: Place) -> Item:
         NotFound: Neither has anything there.
     """
     row = await records.row(place) if records else None
+    if records and isinstance(row, ChatFile):
+        return item_of(place.path, await records.chats.measured(row), None)
     seen = await _seen(place)
     if seen is None and row is None:
         raise not_found(place)
@@ -45,7 +49,7 @@ async def items(records: Records | None, place: Place, *, recursive: bool) -> li
     Raises:
         NotFound, NotDirectory: It is not there, or is no folder.
     """
-    found = await _union(records, place, recursive=recursive, seen=_listed if not recursive else _walked)
+    found = await _union(records, place, recursive=recursive, seen=_listed if not recursive else _walked, measured=False)
     return sorted(await _each(found), key=lambda one: (not one.is_folder, one.path.split("/")))
 
 
@@ -114,7 +118,7 @@ def item_of(path: str, row: File | None, seen: Entry | Info | None) -> Item:
 
     An `Entry` does not know when it was made, so that is then told as when it was changed.
     """
-    if row is not None and seen is not None and row.is_folder != (seen.kind is Kind.DIRECTORY):
+    if row is not None and seen is not None and (row.is_folder != (seen.kind is Kind.DIRECTORY) or (row.is_folder and row.is_virtual)):
         row = None
     name = path.rpartition("/")[2]
     modified = int(seen.modified * 1e6) if seen is not None else 0
@@ -153,9 +157,47 @@ async def _union(
     recursive: bool,
     seen: _Look,
     wanted: Callable[[Known], bool] = lambda _: True,
+    measured: bool = True,
 ) -> Sequence[Item]:
     if records is None:
         return _joined(await seen(place), {})
+    found = await _on_disk_and_stored(records, place, recursive=recursive, seen=seen, wanted=wanted)
+    if place.path not in ("", CHATS) or place.mount.name != PROJECT:
+        return found
+    chats = [chat for chat in await chats_beneath(records, place, recursive=recursive) if wanted(_known(chat))]
+    if not chats:
+        return found
+    each = [await records.chats.measured(chat) if measured and isinstance(chat, ChatFile) else chat for chat in chats]
+    hidden = {chat.path for chat in chats if not chat.is_folder} or {""}
+    found = [one for one in found if one.path not in hidden]
+    is_listed = any(one.path == CHATS for one in found)
+    return found + [item_of(chat.path, chat, None) for chat in each if not (chat.is_folder and is_listed)]
+
+
+async def chats_beneath(records: Records, place: Place, *, recursive: bool) -> list[File]:
+    """The chats of sessions that are found from the root or the folder of them, which is among them when it is found too.
+
+    Something else of that name in the project's root hides them.
+    """
+    folder = await records.chats.folder()
+    if folder is None or not await _is_folder_or_nothing(place if place.path else place.child(CHATS)):
+        return []
+    chats = await records.chats.every() if recursive or place.path else []
+    return [folder, *chats] if not place.path else [*chats]
+
+
+async def _is_folder_or_nothing(place: Place) -> bool:
+    seen = await _seen(place)
+    return seen is None or seen.kind is Kind.DIRECTORY
+
+
+def _known(row: File) -> Known:
+    return Known(row.path, row.is_folder, row.is_virtual)
+
+
+async def _on_disk_and_stored(
+    records: Records, place: Place, *, recursive: bool, seen: _Look, wanted: Callable[[Known], bool]
+) -> Sequence[Item]:
     rows = await rows_beneath(records, place, recursive=recursive)
     on_disk = await _seen_or_none(seen, rows)
     if not rows.known:

@@ -144,13 +144,14 @@ class VersionLedger:
 
 
 def check_not_virtual(known: File | None, place: Place) -> None:
-    """Let no virtual file be changed.
+    """Let no virtual file be changed. The folder of the chats may have other files in it.
 
     Raises:
         Virtual: It is one.
     """
-    if known is not None and known.is_virtual:
-        raise Virtual(f"'{place}' is made by the system", hint="It changes with what it is made of; it cannot be written.", path=str(place))
+    if known is not None and known.is_virtual and not known.is_folder:
+        what = f"'{place}' is the chat of a session, made by the system from what is said there"
+        raise Virtual(what, hint="It grows with the session, and cannot be written, moved or removed as a file.", path=str(place))
 
 
 @dataclass(frozen=True)

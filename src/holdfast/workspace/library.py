@@ -10,6 +10,7 @@ from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.protected import ProtectedPaths
 
 from . import arrange, items, save
+from .author import receipt_of
 from .changes import Changes
 from .find import Criteria
 from .grep import grep
@@ -74,7 +75,8 @@ class Library:
 
     async def grep(self, query: Query, path_filter: Callable[[str], bool] | None, place: Place) -> Found:
         """The lines that match, ordered by path and line; `path_filter` is given paths counted from the mount's root."""
-        return await grep(self.records, place, query, path_filter, self.sight)
+        session_id = receipt_of(self.changes.author).author.session_id
+        return await grep(self.records, place, query, path_filter, self.sight, session_id=session_id)
 
     async def plan_files(self) -> list[tuple[Item, bytes]]:
         """Every plan of the project with its bytes, by path."""

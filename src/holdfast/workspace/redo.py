@@ -134,7 +134,7 @@ class Redo:
 
     async def _removed(self) -> Outcome:
         place = await self._place(self.version.path)
-        if await self._look(place) is None or await self.records.row(place) is not None:
+        if await self._look(place) is None or await self.records.stored_at(place.mount, place.path) is not None:
             return Outcome.SETTLED
         if not await self._is_the_same(place):
             seen = await self._look(place)
@@ -161,7 +161,7 @@ class Redo:
             return False
         if seen.number == self.version.inode and (seen.kind is Kind.DIRECTORY) == self.row.is_folder:
             return True
-        if await self.records.row(place) is not None:
+        if await self.records.stored_at(place.mount, place.path) is not None:
             return False
         return seen.hash is not None and seen.hash in await self._earlier()
 

@@ -14,6 +14,7 @@ from holdfast.store.files import File
 from holdfast.vocabulary.errors import IsDirectory, NotDirectory, NotFound, TooLarge
 from holdfast.vocabulary.json import Json
 
+from .chats import ChatFile
 from .entry import Entry, Kind
 from .info import info
 from .item import ContentKind, Item, View
@@ -41,7 +42,9 @@ async def view(records: Records | None, place: Place, lines: Lines = EVERYTHING,
     """
     limit = MAX_VIEW_BYTES if max_bytes is None else max_bytes
     row = await records.row(place) if records else None
-    if records and row is not None and row.is_virtual:
+    if records and isinstance(row, ChatFile):
+        return await _chat(records, row, lines, limit)
+    if records and row is not None and row.is_virtual and not row.is_folder:
         return await _stored(records, place, row, lines, limit)
     try:
         part = await read(place, lines, max_bytes=limit)
@@ -59,8 +62,10 @@ async def about(records: Records | None, place: Place) -> View:
         NotFound, IsDirectory, SpecialFile, AccessDenied, NotKept: As in `view`.
     """
     row = await records.row(place) if records else None
+    if records and isinstance(row, ChatFile):
+        return replace(await _chat(records, row, _NO_LINES, 0), content=None, first=None, lines=None, truncated=None)
     try:
-        if records and row is not None and row.is_virtual:
+        if records and row is not None and row.is_virtual and not row.is_folder:
             raise not_found(place)
         seen, part = await info(place), await read(place, _NO_LINES, max_bytes=0)
     except (NotFound, NotDirectory):
@@ -135,6 +140,21 @@ async def _stored(records: Records, place: Place, row: File, lines: Lines, limit
         raise not_found(place)
     data = await load(records, row.hash, row.size or 0, mount=place.mount)
     return shown(item_of(place.path, row, None), kind_said(row.content_kind, data), data, row.hash, lines, limit)
+
+
+async def _chat(records: Records, chat: ChatFile, lines: Lines, limit: int) -> View:
+    part = await records.chats.read(chat, lines, limit)
+    return View(
+        item_of(chat.path, replace(chat, size=part.size), None),
+        ContentKind.TEXT,
+        part.text,
+        part.sha256,
+        part.size,
+        total_lines=part.total_lines,
+        first=part.first,
+        lines=part.lines,
+        truncated=part.more,
+    )
 
 
 def kind_said(content_kind: str | None, data: bytes) -> ContentKind:
