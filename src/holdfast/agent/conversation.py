@@ -5,19 +5,39 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from holdfast.store import events
+from holdfast.store import events, turns
 from holdfast.store.database import Database
-from holdfast.store.events import NewEvent
+from holdfast.store.events import Event, NewEvent
 from holdfast.store.leases import Lease
 from holdfast.vocabulary.chat import ChatEvent
 from holdfast.vocabulary.json import Json, JsonObject
-from holdfast.vocabulary.messages import AssistantMessage, CallBlock, Message, ToolMessage, as_json, from_json
+from holdfast.vocabulary.messages import (
+    AssistantMessage,
+    CallBlock,
+    Message,
+    TextBlock,
+    ToolMessage,
+    UserMessage,
+    as_json,
+    from_json,
+)
+
+from .budget import Budget
+from .under_way import UnderWay
 
 MESSAGE = "message"
-_END = "chat:stream-end"
-_DELTAS = ("chat:text-delta", "chat:thinking-delta")
+_RESULT = "chat:tool-result"
+# What of each is told only once, even if a call is taken up again after the program ended.
+_ONCE = {
+    "chat:tool-start": "toolId",
+    _RESULT: "toolId",
+    "chat:tool-confirm": "approvalId",
+    "chat:tool-decided": "approvalId",
+    "chat:question": "questionId",
+}
 _PAGE = 1_000
 _INTERRUPTED = "This call was under way when the program ended. Look at the files before you repeat it."
+_CUT = "[Your answer was cut off here because the program ended. Go on from there.]"
 
 
 class Conversation:
@@ -28,34 +48,66 @@ class Conversation:
     may be another.
     """
 
-    def __init__(self, database: Database, lease: Lease, session_id: str, messages: list[Message], last_seq: int = 0) -> None:
+    def __init__(self, database: Database, lease: Lease, session_id: str) -> None:
         self._database = database
         self._lease = lease
         self._watchers: list[Callable[[ChatEvent], None]] = []
         self._in_order = asyncio.Lock()
         self._recording: set[asyncio.Task[None]] = set()
-        self._under_way: dict[tuple[str, Json], list[JsonObject]] = {}
-        self._call_ids = {call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls}
+        self._under_way = UnderWay(database, lease, session_id)
+        self._call_ids: set[str] = set()
+        self._told: set[tuple[str, Json]] = set()
         self.id = session_id
-        self.messages = messages
-        self.last_seq = last_seq
+        self.messages: list[Message] = []
+        self.results: dict[str, JsonObject] = {}
+        self.last_seq = 0
+        self.message_id = ""
         self.has_ended = True
+        self.is_resting = False
+        self.title = ""
+        self.mode = ""
+        self.budget: Budget | None = None
 
     @classmethod
     async def load(cls, database: Database, lease: Lease, session_id: str) -> "Conversation":
-        """The session as it was left. Calls without a result, because the program ended, get one that says so.
+        """The session as it was left, with what had been said of an answer that was being given.
 
         Raises:
             NotFound: There is no such session.
         """
+        conversation = cls(database, lease, session_id)
+        await conversation.wake()
+        turn = await turns.of_session(database, lease.workspace_id, session_id)
+        if turn is None:
+            await conversation.answer_calls(_INTERRUPTED)
+            return conversation
+        conversation.has_ended = False
+        conversation.message_id = turn.message_id
+        if turn.said is not None:
+            await conversation.add(AssistantMessage((TextBlock(str(turn.said)),)), UserMessage(_CUT, is_note=True), used=turn.used)
+        return conversation
+
+    async def wake(self) -> None:
+        """Read what was said from the log."""
         messages: list[Message] = []
         after = 0
-        while page := await events.read(database, lease.workspace_id, session_id, after=after, limit=_PAGE):
-            messages += [from_json(cast("Mapping[str, Json]", each.payload)) for each in page if each.type == MESSAGE]
+        while page := await events.read(self._database, self._lease.workspace_id, self.id, after=after, limit=_PAGE):
+            for event in page:
+                self._read(event, messages)
             after = page[-1].seq
-        conversation = cls(database, lease, session_id, messages, last_seq=after)
-        await conversation.answer_calls(_INTERRUPTED)
-        return conversation
+        self.messages = messages
+        self._call_ids = {call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls}
+        self.last_seq = max(self.last_seq, after)
+        self.is_resting = False
+
+    def rest(self) -> None:
+        """Forget what was said until `wake`; those who watch still do."""
+        self.is_resting = True
+        self.messages = []
+        self.budget = None
+        self.results.clear()
+        self._call_ids.clear()
+        self._told.clear()
 
     def watch(self, watcher: Callable[[ChatEvent], None]) -> Callable[[], None]:
         """Have everything told from now on; what this gives ends it."""
@@ -70,10 +122,18 @@ class Conversation:
     @property
     def under_way(self) -> list[ChatEvent]:
         """The answer that is just being given, as far as it has come: one event for each of its blocks."""
-        return [
-            ChatEvent(kind, {**pieces[0], "content": "".join(str(piece["content"]) for piece in pieces)})
-            for (kind, _), pieces in self._under_way.items()
-        ]
+        return [ChatEvent(kind, {"conversationId": self.id, **payload}) for kind, payload in self._under_way.so_far]
+
+    @property
+    def unanswered(self) -> list[CallBlock]:
+        """The calls without a result; only the last answer can have such, since no model is asked before it has all of them."""
+        answered: set[str] = set()
+        for message in reversed(self.messages):
+            if isinstance(message, AssistantMessage):
+                return [call for call in message.calls if call.id not in answered]
+            if isinstance(message, ToolMessage):
+                answered.add(message.call_id)
+        return []
 
     def with_new_ids(self, message: AssistantMessage) -> AssistantMessage:
         """The message, each call under an id that no other call of the session has: some models begin anew in every answer.
@@ -90,25 +150,55 @@ class Conversation:
         self._call_ids.add(new)
         return new
 
-    async def add(self, *messages: Message) -> None:
-        """Put messages on record, for the model to read from now on."""
+    async def begin(self, message_id: str, content: str, *, model: str, begun_with: JsonObject, said: JsonObject) -> None:
+        """Put what the person says on record, and that the model begins to answer; `said` is more about the former."""
+        async with self._in_order:
+            self.message_id = message_id
+            told = [
+                NewEvent("chat:message", {"conversationId": self.id, "role": "user", "content": content, **said}),
+                NewEvent("chat:stream-start", {"conversationId": self.id, "messageId": message_id, "model": model}),
+            ]
+            first = NewEvent(MESSAGE, as_json(UserMessage(content)))
+            appended = await turns.begin(self._database, self._lease, self.id, message_id, [first, *told], begun_with=begun_with)
+            self.messages.append(UserMessage(content))
+            self._told.clear()
+            self.results.clear()
+            self._tell_all(appended[1:])
+
+    async def add(self, *messages: Message, used: Json = None) -> None:
+        """Put messages on record, for the model to read from now on; also when whoever adds them is gone. `used` is the turn's so far."""
         if messages:
-            await self._append([NewEvent(MESSAGE, as_json(message)) for message in messages])
+            await asyncio.shield(self._add(messages, used))
+
+    async def _add(self, messages: Sequence[Message], used: Json) -> None:
+        async with self._in_order:
+            of = self._under_way.of
+            new = [NewEvent(MESSAGE, {**as_json(each), **({"of": of} if isinstance(each, AssistantMessage) else {})}) for each in messages]
+            # An answer takes the place of its check-point; what comes of calls was never check-pointed.
+            if isinstance(messages[0], AssistantMessage):
+                self._under_way.clear()
+                appended = await turns.answer(self._database, self._lease, self.id, new, used=used)
+                self._told.clear()
+                self.results.clear()
+            else:
+                appended = await events.append(self._database, self._lease, self.id, new)
+            self.last_seq = max(self.last_seq, appended[-1].seq)
             self.messages += messages
-            self._under_way.clear()
 
     async def answer_calls(self, text: str) -> None:
         """Give the calls that have no result, and will get none, this one: a model must not be asked with calls left open."""
-        await self.add(*[ToolMessage(call.id, call.name, text, is_error=True) for call in _unanswered(self.messages)])
+        await self.add(*[ToolMessage(call.id, call.name, text, is_error=True) for call in self.unanswered])
 
     async def record(self, kind: str, payload: JsonObject) -> None:
         """Put something that happened on record, and tell it, after all that was to be recorded before."""
         async with self._in_order:
-            [event] = await self._append([NewEvent(kind, {"conversationId": self.id, **payload})])
-            if kind == _END:
-                self._under_way.clear()
-                self.has_ended = True
-            self._tell(ChatEvent(kind, cast("JsonObject", event.payload), event.seq))
+            named = payload[_ONCE[kind]] if kind in _ONCE else None
+            if named is not None and (kind, named) in self._told:
+                return
+            new = NewEvent(kind, {"conversationId": self.id, **payload})
+            self._tell_all(await events.append(self._database, self._lease, self.id, [new]))
+            if kind == _RESULT:
+                self.results[str(named)] = payload
 
     def record_soon(self, kind: str, payload: JsonObject) -> None:
         """The same, for those who cannot wait."""
@@ -116,29 +206,49 @@ class Conversation:
         self._recording.add(task)
         task.add_done_callback(self._recording.discard)
 
+    async def end(self, payload: JsonObject) -> None:
+        """Put the end of the turn on record, and tell it."""
+        async with self._in_order:
+            last = NewEvent("chat:stream-end", {"conversationId": self.id, "messageId": self.message_id, **payload})
+            self._under_way.clear()
+            event = await turns.end(self._database, self._lease, self.id, last)
+            self.has_ended = True
+            self._tell_all([event])
+
     def tell(self, kind: str, payload: JsonObject) -> None:
         """Tell what passes, and is not on record."""
-        event = ChatEvent(kind, {"conversationId": self.id, **payload})
-        if kind in _DELTAS:
-            self._under_way.setdefault((kind, payload["index"]), []).append(event.payload)
-        self._tell(event)
+        self._tell(ChatEvent(kind, {"conversationId": self.id, **payload}))
 
-    async def _append(self, new: Sequence[NewEvent]) -> list[events.Event]:
-        appended = await events.append(self._database, self._lease, self.id, new)
-        self.last_seq = max(self.last_seq, appended[-1].seq)
-        return appended
+    def tell_piece(self, kind: str, text: str, index: int) -> None:
+        """Tell a piece of the answer that is just being given.
+
+        `of` is the newest number when the answer began, `index` which of its blocks the piece is of, and `offset` how many characters of
+        that block have come before.
+        """
+        piece = self._under_way.add(kind, text, index, of=self.last_seq, message_id=self.message_id)
+        self._tell(ChatEvent(kind, {"conversationId": self.id, **piece}))
+
+    async def check_point(self) -> None:
+        """Keep what has come of the answer now, since no more of it will come here."""
+        await self._under_way.check_point()
+
+    def _read(self, event: Event, messages: list[Message]) -> None:
+        if event.type == MESSAGE:
+            messages.append(from_json(cast("Mapping[str, Json]", event.payload)))
+            if isinstance(messages[-1], AssistantMessage):
+                self._told.clear()
+                self.results.clear()
+        elif event.type in _ONCE:
+            payload = cast("JsonObject", event.payload)
+            self._told.add((event.type, payload[_ONCE[event.type]]))
+            if event.type == _RESULT:
+                self.results[str(payload["toolId"])] = payload
+
+    def _tell_all(self, appended: Sequence[Event]) -> None:
+        for event in appended:
+            self.last_seq = max(self.last_seq, event.seq)
+            self._tell(ChatEvent(event.type, cast("JsonObject", event.payload), event.seq))
 
     def _tell(self, event: ChatEvent) -> None:
         for watcher in list(self._watchers):
             watcher(event)
-
-
-def _unanswered(messages: Sequence[Message]) -> list[CallBlock]:
-    """The calls without a result; only the last answer can have such, since no model is asked before it has all of them."""
-    answered: set[str] = set()
-    for message in reversed(messages):
-        if isinstance(message, AssistantMessage):
-            return [call for call in message.calls if call.id not in answered]
-        if isinstance(message, ToolMessage):
-            answered.add(message.call_id)
-    return []

@@ -59,10 +59,11 @@ def _of_message(event: Event, session_id: str, stream: str) -> list[ChatEvent]:
         # It was not given here, but came with the session's history.
         told: JsonObject = {"messageId": f"{session_id}-{event.seq}", "role": message.role, "content": message.text}
         return [ChatEvent("chat:message", {"conversationId": session_id, **told}, event.seq)]
+    of = cast("JsonObject", event.payload).get("of", 0)
     return [
         ChatEvent(
             "chat:text-delta" if isinstance(block, TextBlock) else "chat:thinking-delta",
-            {"conversationId": session_id, "messageId": stream, "content": block.text, "index": index},
+            {"conversationId": session_id, "messageId": stream, "content": block.text, "index": index, "of": of, "offset": 0},
             event.seq,
         )
         for index, block in enumerate(message.blocks)

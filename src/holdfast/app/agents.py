@@ -2,13 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any, cast
 
-from holdfast.agent.budget import Budget
 from holdfast.agent.conversation import Conversation
-from holdfast.agent.loop import Bounds, Hands, Turn
+from holdfast.agent.loop import Bounds
 from holdfast.agent.prompts import system_prompt
 from holdfast.agent.replay import replayed
 from holdfast.config.settings import Settings
@@ -18,23 +16,22 @@ from holdfast.providers.choose import Providers
 from holdfast.providers.settings import ProviderSettings
 from holdfast.store import sessions
 from holdfast.store.approvals import Approval
-from holdfast.tool.definition import neutral
-from holdfast.tool.tool import Danger
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.chat import CANCELLED, ChatEvent, EndOfTurn
-from holdfast.vocabulary.errors import Busy, HoldfastError, NotFound
-from holdfast.vocabulary.events import ApprovalAsked, ApprovalExpired, Event, QuestionAsked, ToolOutput, ToolStarted
+from holdfast.vocabulary.errors import HoldfastError, NotFound
+from holdfast.vocabulary.events import ApprovalAsked, ApprovalExpired, Event, QuestionAsked, ToolFinished, ToolOutput, ToolStarted
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
 from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.profile import Profile
 from holdfast.vocabulary.trust import Trust
-from holdfast.workspace.read import read
-from holdfast.workspace.resolve import resolve
 
 from .held import Held
+from .news import News
 from .platform import Platform
 from .profiles import profile_folders
+from .setting import project_notes
+from .turns import Turns
 
 _NOTES = "AGENTS.md"
 _MAX_NOTES_BYTES = 32 * 1024
@@ -54,25 +51,35 @@ class Agents:
 
     def __init__(self, platform: Platform, held: Held, providers: Providers) -> None:
         self._platform = platform
-        self._providers = providers
         self._open: dict[str, Conversation] = {}
-        self._running: dict[str, asyncio.Task[EndOfTurn]] = {}
+        self._loading: dict[str, asyncio.Task[Conversation]] = {}
+        self._opening: asyncio.Task[None] | None = None
         self._unwatch = platform.watch(lambda workspace_id, event: self._heard(event) if workspace_id == held.lease.workspace_id else None)
+        self._news = News(platform.database, held.lease.workspace_id)
+        self._turns = Turns(platform, held, providers, self._news, self.conversation)
         self.held = held
-        self.closed = asyncio.Event()
+        self.closed = self._turns.closed
+        self.approvals.waits = held.person.waits = self._turns.waits
+        held.person.was_answered = lambda question: self._turns.resume_soon(question.session_id)
+
+    async def open(self) -> None:
+        """Go on with what earlier processes left, before anything else is done here; there is no harm in doing this again."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._turns.open())
+        await asyncio.shield(self._opening)
 
     def stop(self) -> None:
-        """End the turns that run, and take no new ones; whoever waits for `closed` hears of it."""
-        self.closed.set()
-        for task in self._running.values():
-            task.cancel()
+        """Leave the turns that run to whoever holds the workspace next, and take no new ones; who waits for `closed` hears of it."""
+        self._turns.stop()
 
     async def close(self) -> None:
-        """The same, and wait until they have ended."""
-        self.stop()
-        if self._running:
-            await asyncio.wait(set(self._running.values()))
+        """The same, and wait until they have been left."""
+        await self._turns.close()
         self._unwatch()
+
+    def watch_workspace(self, watcher: Callable[[ChatEvent], None]) -> Callable[[], None]:
+        """Have `session:state` and `files:changed` told from now on; what this gives ends it."""
+        return self._news.watch(watcher)
 
     def is_watched(self, session_id: str) -> bool:
         """Whether anybody sees what a session asks."""
@@ -101,6 +108,7 @@ class Agents:
             trust=chosen.value,
             profile=profile.name,
         )
+        self._news.session(row.id, state=row.state, title=row.title)
         return await self.conversation(row.id)
 
     async def conversation(self, session_id: str) -> Conversation:
@@ -109,10 +117,25 @@ class Agents:
         Raises:
             NotFound: There is none with that id.
         """
-        await self._row(session_id)
-        if session_id not in self._open:
-            self._open[session_id] = await Conversation.load(self._platform.database, self.held.lease, session_id)
-        return self._open[session_id]
+        row = await self._row(session_id)
+        found = self._open.get(session_id)
+        if found is None or found.is_resting:
+            loading = self._loading.get(session_id)
+            if loading is None:
+                loading = self._loading[session_id] = asyncio.create_task(self._loaded(row))
+                loading.add_done_callback(lambda _: self._loading.pop(session_id, None))
+            found = await asyncio.shield(loading)
+        return found
+
+    async def _loaded(self, row: sessions.Session) -> Conversation:
+        found = self._open.get(row.id)
+        if found is not None:
+            await found.wake()
+            return found
+        loaded = await Conversation.load(self._platform.database, self.held.lease, row.id)
+        loaded.title, loaded.mode = row.title, row.mode
+        self._open[row.id] = loaded
+        return loaded
 
     async def send(self, session_id: str, content: str, profile: Profile, *, model: str | None = None) -> EndOfTurn:
         """Have the model answer, and return how the turn ended.
@@ -132,9 +155,16 @@ class Agents:
         return CANCELLED if task.cancelled() else task.result()
 
     async def start(
-        self, session_id: str, content: str, profile: Profile, *, model: str | None = None, bounds: Bounds | None = None
+        self,
+        session_id: str,
+        content: str,
+        profile: Profile,
+        *,
+        model: str | None = None,
+        bounds: Bounds | None = None,
+        client_id: str | None = None,
     ) -> asyncio.Task[EndOfTurn]:
-        """Have the model begin to answer, and return when it has; the task ends with the turn.
+        """Have the model begin to answer, and return when it has; the task ends with the turn. `client_id` is told with the message.
 
         Raises:
             NotFound: There is no such session.
@@ -142,37 +172,21 @@ class Agents:
             InvalidSetting: There is no such model.
         """
         conversation = await self.conversation(session_id)
-        while (before := self._running.get(session_id)) is not None:
-            if not conversation.has_ended:
-                raise Busy("a turn of this session is running", hint="Wait for its end, or cancel it.", session=session_id)
-            await asyncio.wait({before})
-        if self.closed.is_set():
-            raise Busy("this process is giving the workspace back", hint="Try again in a moment.")
-        begun = asyncio.Event()
+        said = {} if client_id is None else {"clientId": client_id}
+        return await self._turns.start(conversation, content, profile, model, bounds or self.bounds(), said)
 
-        async def whole() -> EndOfTurn:
-            turn = await self._turn(conversation, profile, model, bounds or Bounds())
-            begun.set()
-            return await turn.run(content)
-
-        def ended(task: asyncio.Task[EndOfTurn]) -> None:
-            self._running.pop(session_id, None)
-            begun.set()
-            error = None if task.cancelled() else task.exception()
-            if error is not None and not isinstance(error, HoldfastError):
-                log.error("a turn of session %s broke", session_id, exc_info=error)
-
-        conversation.has_ended = False
-        task = self._running[session_id] = asyncio.create_task(whole())
-        task.add_done_callback(ended)
-        await begun.wait()
-        if task.done() and not task.cancelled() and (error := task.exception()) is not None:
-            raise error
-        return task
+    def bounds(self, *, is_prompt: bool = False) -> Bounds:
+        """How long a turn may go on: of `/ws/chat`, or of `/ws/prompt`, which has its own last words."""
+        settings = self._platform.settings
+        if not is_prompt:
+            return Bounds(answers=settings["chat_turns"], path_violations=settings["path_violations"])
+        most = settings["prompt_turns"]
+        words = f"Stopped after {most} iterations — possible runaway loop."
+        return Bounds(answers=most, path_violations=settings["path_violations"], last_words=words)
 
     def is_running(self, session_id: str) -> bool:
         """Whether a turn of that session is running."""
-        return session_id in self._running and not self._open[session_id].has_ended
+        return self._turns.is_running(session_id)
 
     async def seed(self, conversation: Conversation, history: Sequence[Message]) -> None:
         """Let a new session begin with what was said elsewhere."""
@@ -201,11 +215,12 @@ class Agents:
         decided = await self.approvals.decide(
             approval_id, approved=approved, by=by, feedback=feedback, changed=changed, effects_hash=effects_hash, keep=keep
         )
-        if (conversation := self._open.get(decided.session_id)) is not None:
+        if (conversation := await self._of(decided.session_id)) is not None:
             yes, no = ("approved", "denied") if decided.effects_hash is None else ("kept", "dropped")
             told = {"toolId": decided.call_id, "toolName": decided.tool, "approvalId": decided.id, "decision": yes if approved else no}
             kept = {} if keep is None else {"kept": [*keep]}
             await conversation.record("chat:tool-decided", {**told, "by": by, **kept})
+            self._turns.resume_soon(decided.session_id)
         return decided
 
     @property
@@ -231,7 +246,7 @@ class Agents:
         except HoldfastError:
             pass
         else:
-            said.insert(0, SystemMessage(system_prompt(profile, Mode(row.mode), await self._notes())))
+            said.insert(0, SystemMessage(system_prompt(profile, Mode(row.mode), await project_notes(self.held))))
         return [
             {"role": message.role, "content": message.text, "sort_order": number, "metadata": _metadata(message)}
             for number, message in enumerate(said)
@@ -239,26 +254,14 @@ class Agents:
 
     def cancel(self, session_id: str) -> bool:
         """End the turn that is running; tells whether there was one."""
-        return self.is_running(session_id) and self._running[session_id].cancel()
+        return self._turns.cancel(session_id)
 
-    async def _turn(self, conversation: Conversation, profile: Profile, model: str | None, bounds: Bounds) -> Turn:
-        row = await self._row(conversation.id)
-        ref = model or profile.model or (await self._providers.default()).ref
-        provider, name = self._providers.provider_for(ref)
-        about = await provider.model(name)
-        tools = await self._platform.tools(self.held.lease.workspace_id, profile)
-        hands = Hands(
-            tools=tuple(neutral(tool) for tool in tools) if about.supports_tools else (),
-            safe=frozenset(tool.name for tool in tools if tool.danger is Danger.SAFE),
-            take=lambda call: self.held.take(call, profile),
-        )
-
-        async def trust() -> Trust | None:
-            return Trust((await self._row(conversation.id)).trust)
-
-        bounds = replace(bounds, answers=profile.limits.turns or bounds.answers, seconds=profile.limits.loop_seconds)
-        system = system_prompt(profile, Mode(row.mode), await self._notes())
-        return Turn(conversation, provider, name, system, hands, trust, Budget(about.context_window), profile.name, bounds)
+    async def _of(self, session_id: str) -> Conversation | None:
+        """A session if it is there."""
+        try:
+            return await self.conversation(session_id)
+        except NotFound:
+            return None
 
     async def _row(self, session_id: str) -> sessions.Session:
         row = await sessions.get(self._platform.database, self.held.lease.workspace_id, session_id)
@@ -266,16 +269,10 @@ class Agents:
             raise NotFound("Session not found", hint="List the sessions.", session=session_id)
         return row
 
-    async def _notes(self) -> str:
-        """What the project says of itself for agents, if it does."""
-        try:
-            place = await resolve(self.held.mounts.named["project"], _NOTES, written=_NOTES)
-            return (await read(place, max_bytes=_MAX_NOTES_BYTES)).text
-        except HoldfastError:
-            return ""
-
     def _heard(self, event: Event) -> None:
-        """Pass on what happens to a call to those who watch its session."""
+        """Pass on what happens to a call to those who watch its session, and what it changed to those who watch the workspace."""
+        if isinstance(event, ToolFinished):
+            self._news.finished(event)
         conversation = self._open.get(event.call.caller.session)
         if conversation is None or not event.call.caller.agent:
             return

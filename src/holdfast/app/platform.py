@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from holdfast.agent.sessions import Sessions
 from holdfast.config.home import make_home
 from holdfast.config.settings import Settings
-from holdfast.store import leases, people
+from holdfast.store import leases, people, turns
 from holdfast.store.database import Database
 from holdfast.store.leases import Lease, Node
 from holdfast.store.lockfile import LockFile
@@ -165,7 +165,19 @@ class Platform:
         if found is None or found.held is not held:
             found = self._agents[workspace_id] = Agents(self, held, self.providers)
             found.approvals.is_watched = self._impatiently_watched(found, self._patient.setdefault(workspace_id, set()))
+        await found.open()
         return found
+
+    async def take_up(self, workspace_id: str) -> None:
+        """Hold a workspace, and go on with the turns that were left open there.
+
+        Raises:
+            Busy, NotFound: As in `hold`.
+        """
+        await self.hold(workspace_id)
+        # Most often there are none, and then nothing that agents need has to be imported yet.
+        if await turns.left_open(self.database, workspace_id):
+            await self.agents(workspace_id)
 
     @staticmethod
     def _impatiently_watched(agents: "Agents", patient: set[str]) -> Callable[[str], bool]:

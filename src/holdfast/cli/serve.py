@@ -86,7 +86,7 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
 async def _hold(platform: Platform, workspace_id: str, mounts: dict[str, str]) -> None:
     """Take the workspace now, so that it is ready; when another process has it, calls are passed on there."""
     try:
-        await platform.hold(workspace_id)
+        await platform.take_up(workspace_id)
     except Busy:
         if mounts:
             raise

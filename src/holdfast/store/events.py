@@ -43,7 +43,7 @@ async def append(database: Database, lease: Lease, session_id: str, new: Sequenc
 
     def work(transaction: Transaction) -> list[Event]:
         check_held(transaction, lease)
-        return [_append(transaction, lease, session_id, event) for event in new]
+        return [put(transaction, lease, session_id, event) for event in new]
 
     return await database.write(work)
 
@@ -72,7 +72,12 @@ async def read(
     return [_event(row) for row in (reversed(rows) if backwards else rows)]
 
 
-def _append(transaction: Transaction, lease: Lease, session_id: str, new: NewEvent) -> Event:
+def put(transaction: Transaction, lease: Lease, session_id: str, new: NewEvent) -> Event:
+    """The event as it now stands in the log.
+
+    Raises:
+        NotFound: There is no such session.
+    """
     at = now()
     values = {"workspace_id": lease.workspace_id, "session_id": session_id, "key": new.key, "epoch": lease.epoch, "created_at": at}
     # The session's row is locked by this, so that nobody else takes the same number.

@@ -57,11 +57,12 @@ class SystemMessage(_Message):
 
 @dataclass(frozen=True)
 class UserMessage(_Message):
-    """What the person says."""
+    """What the person says. A note is what we say in their place, about the answer before it, which was cut off."""
 
     role: ClassVar[str] = "user"
 
     text: str
+    is_note: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,8 @@ def as_json(message: Message) -> dict[str, Json]:
         case ToolMessage():
             told: dict[str, Json] = {"role": message.role, "call_id": message.call_id, "name": message.name, "text": message.text}
             return {**told, "is_error": True} if message.is_error else told
+        case UserMessage(is_note=True):
+            return {"role": message.role, "text": message.text, "is_note": True}
         case _:
             return {"role": message.role, "text": message.text}
 
@@ -126,7 +129,7 @@ def from_json(stored: Mapping[str, Json]) -> Message:
             case "system":
                 return SystemMessage(_text(stored, "text"))
             case "user":
-                return UserMessage(_text(stored, "text"))
+                return UserMessage(_text(stored, "text"), is_note=bool(stored.get("is_note")))
             case "tool":
                 told = [_text(stored, name) for name in ("call_id", "name", "text")]
                 return ToolMessage(*told, is_error=bool(stored.get("is_error")))

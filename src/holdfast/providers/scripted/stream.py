@@ -50,6 +50,9 @@ class Scene:
         for message in messages:
             size += len(message.text)
             match message:
+                case UserMessage(is_note=True):
+                    # The answer before it was cut off, and is given again.
+                    answer -= 1
                 case UserMessage():
                     user, turn, answer = message.text, turn + 1, 0
                 case AssistantMessage():
