@@ -1,6 +1,6 @@
 """/ws/prompt: one prompt, and what a model that reads the project says to it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import orjson
@@ -88,6 +88,7 @@ class _Turn:
         self._outbox = outbox
         self._over = over
         self._called: set[str] = set()
+        self._results: dict[str, Mapping[str, Any]] = {}
         self._problem = ""
 
     def hear(self, event: ChatEvent) -> None:
@@ -98,10 +99,10 @@ class _Turn:
             case "chat:tool-start":
                 self._call(told["toolId"])
             case "chat:tool-result":
+                self._results[told["toolId"]] = told
                 # A call that was not let run has had no start.
-                call = self._call(told["toolId"])
-                is_error = {"isError": True} if told["status"] == "error" else {}
-                self._tell({"type": "tool_result", "id": call.id, "name": call.name, "output": told["result"], **is_error})
+                self._call(told["toolId"])
+                self._tell_results(told["toolId"])
             case "chat:error":
                 self._problem = told["message"]
             case "chat:stream-end":
@@ -116,16 +117,29 @@ class _Turn:
             case _:
                 pass
 
-    def _call(self, call_id: str) -> CallBlock:
-        """The call, once it and those before it have been told, in the model's order whichever began first."""
-        answers = (message for message in reversed(self._conversation.messages) if isinstance(message, AssistantMessage))
-        calls = next(answer.calls for answer in answers if call_id in [call.id for call in answer.calls])
-        at = [call.id for call in calls].index(call_id)
-        for call in calls[: at + 1]:
+    def _call(self, call_id: str) -> None:
+        """Tell of the call and those before it, in the model's order whichever began first."""
+        calls = self._calls_beside(call_id)
+        for call in calls[: [call.id for call in calls].index(call_id) + 1]:
             if call.id not in self._called:
                 self._called.add(call.id)
                 self._tell({"type": "tool_call", "id": call.id, "name": call.name, "arguments": _arguments(call)})
-        return calls[at]
+
+    def _tell_results(self, call_id: str) -> None:
+        """Tell the results that have come, in the model's order whichever came first."""
+        for call in self._calls_beside(call_id):
+            if call.id not in self._results:
+                return
+            told = self._results[call.id]
+            if told:
+                is_error = {"isError": True} if told["status"] == "error" else {}
+                self._tell({"type": "tool_result", "id": call.id, "name": call.name, "output": told["result"], **is_error})
+                self._results[call.id] = {}
+
+    def _calls_beside(self, call_id: str) -> Sequence[CallBlock]:
+        """The calls of the answer that the call is of."""
+        answers = (message for message in reversed(self._conversation.messages) if isinstance(message, AssistantMessage))
+        return next(answer.calls for answer in answers if call_id in [call.id for call in answer.calls])
 
     def _tell(self, frame: object) -> None:
         self._outbox.put(dump(frame))
