@@ -74,10 +74,14 @@ def test_every_field_that_is_sent_has_an_example_or_a_few_values(schema: dict[st
 
 
 @carries("REST-16")
-def test_the_docs_can_be_read(nobody: httpx.Client) -> None:
+def test_the_docs_can_be_read_and_need_nothing_from_elsewhere(nobody: httpx.Client) -> None:
     answer = nobody.get("/docs")
+    addresses = nobody.get("/api/v1/openapi.json").json()["paths"]
 
     assert (answer.status_code, answer.headers["content-type"].partition(";")[0]) == (200, "text/html")
+    assert [path for path in addresses if f"<code>{path}</code>" not in answer.text] == []
+    assert ("<script" in answer.text, "//" in answer.text.replace("<!doctype", "")) == (False, False)
+    assert nobody.get("/docs/style.css").headers["content-type"].startswith("text/css")
 
 
 def run_schemathesis(served: Served, folder: Path, *, seconds: int, phases: str) -> "subprocess.CompletedProcess[str]":

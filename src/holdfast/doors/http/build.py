@@ -20,6 +20,7 @@ from .health import health_routes
 from .openapi import describe
 from .prompt import Prompt
 from .providers import provider_routes
+from .reference import STYLE, reference
 from .replies import Receive, Scope, Send, error_body, fault_body
 from .sessions import session_routes
 from .talks import Sockets
@@ -27,6 +28,7 @@ from .tools import ADDRESS, ToolsAddress
 from .workspaces import workspace_routes
 
 API = "/api/v1"
+_DOCS, _STYLE = "/docs", "/docs/style.css"
 
 _PAGE = """<!doctype html><meta charset="utf-8"><title>Holdfast</title>
 <h1>Holdfast is running</h1><p>The addresses and their bodies: <a href="/docs">/docs</a></p>"""
@@ -38,7 +40,7 @@ def build(door: Door) -> Guard:
         title="Holdfast",
         version=__version__,
         openapi_url=f"{API}/openapi.json",
-        docs_url="/docs",
+        docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
     )
@@ -74,7 +76,7 @@ class _Switch:
 
 def _add_page(app: FastAPI, door: Door) -> None:
     @app.get("/", include_in_schema=False)
-    async def page(token: str | None = None) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def page(token: str | None = None) -> Response:  # pyright: ignore[reportUnusedFunction] - the framework calls it
         """The front page; a one-time token in the address becomes a cookie, and leaves the address."""
         if token is None:
             return HTMLResponse(_PAGE)
@@ -83,6 +85,16 @@ def _add_page(app: FastAPI, door: Door) -> None:
         if access is not None:
             answer.set_cookie(COOKIE, access, httponly=True, samesite="strict", path="/")
         return answer
+
+    @app.get(_DOCS, include_in_schema=False)
+    async def docs() -> Response:  # pyright: ignore[reportUnusedFunction] - the framework calls it
+        """What there is, for people."""
+        return HTMLResponse(reference(app.openapi(), style=_STYLE, address=f"{API}/openapi.json"))
+
+    @app.get(_STYLE, include_in_schema=False)
+    async def style() -> Response:  # pyright: ignore[reportUnusedFunction] - the framework calls it
+        """How it looks."""
+        return Response(STYLE, media_type="text/css")
 
 
 async def _told(_request: Request, error: Exception) -> Response:

@@ -30,10 +30,8 @@ _SECURITY: Headers = [
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
     (b"cross-origin-resource-policy", b"same-origin"),
+    (b"content-security-policy", b"default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"),
 ]
-# The readable docs bring their own scripts and styles.
-_SOURCES = b"default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
-_POLICY = (b"content-security-policy", _SOURCES)
 
 # Of a request that became a socket; and why a socket is closed.
 _SWITCHED = 101
@@ -151,8 +149,7 @@ class _Passage:
         """A piece of the answer, with what every answer has in its head."""
         if message["type"] == "http.response.start":
             self._status = message["status"]
-            policy = [] if self._scope["path"].startswith("/docs") else [_POLICY]
-            message["headers"] = [*message.get("headers", []), *_SECURITY, *policy, (b"x-request-id", self.id.encode())]
+            message["headers"] = [*message.get("headers", []), *_SECURITY, (b"x-request-id", self.id.encode())]
         elif message["type"] == "websocket.accept":
             self._status = _SWITCHED
         await self._send(message)
