@@ -24,7 +24,7 @@ class News:
         self._database = database
         self._workspace_id = workspace_id
         self._watchers: list[Callable[[ChatEvent], None]] = []
-        self._calls: set[str] = set()
+        self._calls: set[tuple[str, str]] = set()
         self._looking: asyncio.Task[None] | None = None
 
     def watch(self, watcher: Callable[[ChatEvent], None]) -> Callable[[], None]:
@@ -40,7 +40,7 @@ class News:
         """Tell soon what a call has changed, together with what others have meanwhile."""
         if not self._watchers:
             return
-        self._calls.add(event.call.id)
+        self._calls.add((event.call.caller.session, event.call.id))
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
 
@@ -49,13 +49,18 @@ class News:
             await asyncio.sleep(_GATHERED_SECONDS)
             calls, self._calls = self._calls, set()
             try:
-                changed = [await versions.of_call(self._database, self._workspace_id, call) for call in calls]
+                changed = {path for session, call in calls for path in await self._paths(session, call)}
             except HoldfastError as error:
                 log.warning("which files have changed could not be looked up: %s", error)
                 return
-            paths: Sequence[Json] = sorted({f"/{version.path}" for every in changed for version in every})
+            paths: Sequence[Json] = sorted(changed)
             if paths:
                 self._tell(ChatEvent("files:changed", {"paths": paths[:_PATHS_TOLD]}))
+
+    async def _paths(self, session_id: str, call_id: str) -> list[str]:
+        # Another session may have a call of the same id.
+        made = await versions.of_call(self._database, self._workspace_id, call_id)
+        return [f"/{version.path}" for version in made if (version.session_id or "") == session_id]
 
     def _tell(self, event: ChatEvent) -> None:
         for watcher in list(self._watchers):

@@ -12,6 +12,7 @@ from websockets.typing import Origin
 from tests.served import OWN, Served, started
 
 SECONDS = 15
+NEWS = ("session:state", "files:changed")
 
 
 def calls(tool: str, **arguments: object) -> dict[str, object]:
@@ -56,6 +57,7 @@ class Line:
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
         self.heard: list[dict[str, Any]] = []
+        self.news: list[dict[str, Any]] = []
 
     def say(self, kind: str, **payload: object) -> None:
         self.write({"type": kind, "payload": payload})
@@ -69,9 +71,28 @@ class Line:
         return self.next()
 
     def next(self) -> dict[str, Any]:
-        """The next frame."""
-        self.heard.append(json.loads(self._connection.recv(timeout=SECONDS)))
-        return self.heard[-1]
+        """The next frame; what is told of the whole workspace is put aside."""
+        while (frame := json.loads(self._connection.recv(timeout=SECONDS)))["type"] in NEWS:
+            self.news.append(frame)
+        self.heard.append(frame)
+        return frame
+
+    def next_state(self, session_id: str) -> dict[str, Any]:
+        """How a session was next, of what was not asked for yet."""
+        while True:
+            for frame in self.news:
+                if frame["payload"].get("sessionId") == session_id:
+                    self.news.remove(frame)
+                    return frame["payload"]
+            self.until_news("session:state", sessionId=session_id)
+
+    def until_news(self, kind: str, **payload: object) -> dict[str, Any]:
+        """The next news of a kind that say this."""
+        while True:
+            frame = json.loads(self._connection.recv(timeout=SECONDS))
+            (self.news if frame["type"] in NEWS else self.heard).append(frame)
+            if frame["type"] == kind and payload.items() <= frame["payload"].items():
+                return frame
 
     def until(self, *kinds: str) -> dict[str, Any]:
         """The next frame of one of these kinds."""

@@ -69,6 +69,7 @@ def test_what_cannot_be_said_is_told(talking: Served) -> None:
 
 def test_a_decision_over_rest_is_heard_by_whoever_watches_and_counts_once(talking: Served) -> None:
     client = talking.client()
+    (talking.project / "yes.md").unlink(missing_ok=True)
     with line(talking) as it:
         it.say("chat:send", content="write yes")
         asked = it.until("chat:tool-confirm")["payload"]

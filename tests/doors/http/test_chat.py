@@ -395,3 +395,22 @@ async def test_whoever_is_no_longer_a_member_is_shut_out_at_the_next_word(talkin
             it.next()
 
     assert (told["code"], closed.value.rcvd and closed.value.rcvd.code) == ("forbidden", 4403)
+
+
+def test_whoever_is_there_hears_of_every_session_and_of_files_that_change(talking: Served) -> None:
+    chosen = f"seen-{uuid4()}"
+    (talking.project / "yes.md").unlink(missing_ok=True)
+    with line(talking) as it, line(talking) as other:
+        it.say("chat:send", content="write yes", conversationId=chosen, clientId="window-1")
+        asked = it.until("chat:tool-confirm")["payload"]
+        it.say("chat:tool-approve", toolId=asked["toolId"], approved=True)
+        it.until("chat:stream-end")
+
+        # Which files have changed is gathered for a moment, so it may come after the end.
+        other.until_news("files:changed", paths=["/yes.md"])
+        for state in ("idle", "running", "waiting", "running", "idle"):
+            told = {"sessionId": chosen, "state": state, "title": "write yes"}
+            assert other.next_state(chosen) == told
+
+        assert it.of("chat:message")[0]["clientId"] == "window-1"
+        assert other.heard == []

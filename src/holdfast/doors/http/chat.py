@@ -42,6 +42,7 @@ class SendFrame(Frame):
     trust_level: Literal["supervised", "guided", "autonomous"] | None = None
     profile: str | None = None
     model: str | None = None
+    client_id: str | None = Field(None, max_length=200)
 
 
 class CancelFrame(Frame):
@@ -79,7 +80,10 @@ class ResumeFrame(Frame):
 
 
 class Chat(Talk):
-    """One client of /ws/chat. It watches the conversations that it has sent something to, or resumed."""
+    """One client of /ws/chat. It watches the conversations that it has sent something to, or resumed.
+
+    Of the whole workspace it hears how the sessions are, and which files have changed.
+    """
 
     RESYNC: ClassVar[Mapping[str, object]] = {
         "type": "chat:error",
@@ -90,6 +94,7 @@ class Chat(Talk):
         super().__init__(agents, identity, outbox)
         self._writer = writer
         self._watched: dict[str, _Watch] = {}
+        self._end_news = agents.watch_workspace(lambda event: outbox.put(writer.frame(event)))
 
     async def hear(self, frame: Mapping[str, Any]) -> None:
         """Do what a frame says."""
@@ -119,6 +124,7 @@ class Chat(Talk):
 
     def leave(self) -> None:
         """Watch nothing any longer."""
+        self._end_news()
         for watch in self._watched.values():
             watch.end()
         self._watched.clear()
@@ -129,7 +135,7 @@ class Chat(Talk):
             self._watched[conversation.id] = _Watch(conversation, self.outbox, self._writer)
         if not self.may_endanger:
             profile = replace(profile, dangerous=False)
-        await self.agents.start(conversation.id, sent.content, profile, model=sent.model)
+        await self.agents.start(conversation.id, sent.content, profile, model=sent.model, client_id=sent.client_id)
 
     async def _found_or_made(self, sent: SendFrame) -> tuple[Conversation, Profile]:
         trust = Trust(sent.trust_level) if sent.trust_level else None
