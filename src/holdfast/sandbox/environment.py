@@ -15,6 +15,9 @@ _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # For the programs that confine commands: what a person has on their PATH does not count.
 CLEAN = {"PATH": _DEFAULT_PATH, "LC_ALL": "C"}
 _ALLOWED = ("LANG", "TERM", "TZ")
+# Looking is no effect. Inside, files belong to somebody else, so that git would take each of them for changed, read it and write that
+# down in its index; it is told to go by size and time alone.
+_GIT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.checkStat", "GIT_CONFIG_VALUE_0": "minimal"}
 _SECRET_NAME = re.compile(r"key|token|secret|passw|pwd$|credential|cookie|auth|private|session|signature|dsn$|^pg|_pat$", re.IGNORECASE)
 _SECRET_VALUE = re.compile(
     r"""-----BEGIN\ [A-Z ]*PRIVATE\ KEY
@@ -33,7 +36,9 @@ _SECRET_VALUE = re.compile(
 # A long run of letters and digits without meaning: a key of a kind that we do not know.
 _RANDOM_VALUE = re.compile(r"^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9+/_=-]{32,}$")
 # What changes how programs start; somebody who wants it inside can write it into the command.
-_LOADING = re.compile(r"^(LD_|BASH_FUNC_|BASH_ENV$|ENV$|PYTHONHOME$|HOLDFAST_|XDG_|DBUS_|SSH_|GPG_|DISPLAY$|WAYLAND_|XAUTHORITY$)")
+_LOADING = re.compile(
+    r"^(LD_|BASH_FUNC_|BASH_ENV$|ENV$|GIT_CONFIG|PYTHONHOME$|HOLDFAST_|XDG_|DBUS_|SSH_|GPG_|DISPLAY$|WAYLAND_|XAUTHORITY$)"
+)
 
 
 def environment_for(
@@ -51,7 +56,7 @@ def environment_for(
         "LOGNAME": USER,
         "SHELL": "/bin/sh",
         "TMPDIR": "/tmp",
-        "GIT_OPTIONAL_LOCKS": "0",
+        **_GIT,
         **additions,
     }
 
