@@ -51,7 +51,9 @@ def main() -> None:
         if not said:
             return
         if not descriptors:
-            door.send(_reaped(int(said), mounted))
+            door.send(_reaped(int(said)))
+            # After the answer: the kernel forgets each file that the command has looked at, which takes a while when they are many.
+            _unmount(mounted.pop(int(said), []))
             continue
         try:
             answer = str(_started(null, descriptors, mounted)).encode()
@@ -110,10 +112,9 @@ def _unmount(paths: "list[bytes]") -> None:
         _libc.umount2(path, _MNT_DETACH)
 
 
-def _reaped(pid: int, mounted: "dict[int, list[bytes]]") -> bytes:
+def _reaped(pid: int) -> bytes:
     """With what it left, and the most memory that one of its processes had; 0 when that was less than ours, which the kernel counts too."""
     _, status, usage = os.wait4(pid, 0)
-    _unmount(mounted.pop(pid, []))
     ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     most = usage.ru_maxrss if usage.ru_maxrss > ours else 0
     return f"{os.waitstatus_to_exitcode(status)} {most}".encode()
