@@ -155,6 +155,10 @@ AGENT = {
         "RUN-4": "With --json every event is a line, decisions and answers are frames on standard input, and its end is a no.",
         "RUN-5": "Ctrl-C ends the turn.",
         "RUN-6": "While somebody at a terminal is asked, no clock runs.",
+        "RUN-7": "holdfast models tells every provider's models or why there are none, and which one is used and why; no key is shown.",
+        "RUN-8": "holdfast sessions lists, shows, renames and deletes sessions.",
+        "RUN-9": "holdfast serve says which model answers and why, and the lines to talk to it work as they are; so does the demo.",
+        "RUN-10": "The demo works on a sample project of its own, and says where; what it changed can be taken back at the end.",
     },
     "GOALS: provider faults": {
         "FAULT-1": "No tool runs on a call that was cut, and none twice, whatever the provider does.",

@@ -153,7 +153,7 @@ def test_every_setting_has_the_name_and_the_default_that_we_have_told(home: Path
 
 @carries("CONF-5")
 def test_every_variable_is_heard(home: Path) -> None:
-    fitting = {"HOLDFAST_TRUST": "supervised"}
+    fitting = {"HOLDFAST_TRUST": "supervised", "HOLDFAST_RESUME": "ask"}
     for setting in TABLE:
         text = fitting.get(setting.variable, "true" if isinstance(setting.default, bool) else "7")
 

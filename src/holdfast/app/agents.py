@@ -9,11 +9,9 @@ from holdfast.agent.conversation import Conversation
 from holdfast.agent.loop import Bounds
 from holdfast.agent.prompts import system_prompt
 from holdfast.agent.replay import replayed
-from holdfast.config.settings import Settings
 from holdfast.dispatch.approvals import Approvals
 from holdfast.policy.trust import trust_for
 from holdfast.providers.choose import Providers
-from holdfast.providers.settings import ProviderSettings
 from holdfast.store import sessions
 from holdfast.store.approvals import Approval
 from holdfast.vocabulary.call import ToolCall
@@ -39,13 +37,6 @@ _MAX_NOTES_BYTES = 32 * 1024
 log = logging.getLogger(__name__)
 
 
-def provider_settings(settings: Settings) -> ProviderSettings:
-    """The settings in the words of the providers."""
-    names = ("model", "anthropic_api_key", "anthropic_base_url", "openai_api_key", "openai_base_url", "ollama_host")
-    given = {name: settings[name] for name in (*names, "copilot_token", "copilot_url")}
-    return ProviderSettings(**given, scripts=settings.home / "scripts")
-
-
 class Agents:
     """The agents of one workspace that this process holds: at most one turn at a time for each session."""
 
@@ -54,7 +45,9 @@ class Agents:
         self._open: dict[str, Conversation] = {}
         self._loading: dict[str, asyncio.Task[Conversation]] = {}
         self._opening: asyncio.Task[None] | None = None
-        self._unwatch = platform.watch(lambda workspace_id, event: self._heard(event) if workspace_id == held.lease.workspace_id else None)
+        self._unwatch: Callable[[], None] | None = platform.watch(
+            lambda workspace_id, event: self._heard(event) if workspace_id == held.lease.workspace_id else None
+        )
         self._news = News(platform.database, held.lease.workspace_id)
         self._turns = Turns(platform, held, providers, self._news, self.conversation)
         self.held = held
@@ -75,7 +68,9 @@ class Agents:
     async def close(self) -> None:
         """The same, and wait until they have been left."""
         await self._turns.close()
-        self._unwatch()
+        if self._unwatch is not None:
+            self._unwatch()
+            self._unwatch = None
 
     def watch_workspace(self, watcher: Callable[[ChatEvent], None]) -> Callable[[], None]:
         """Have `session:state` and `files:changed` told from now on; what this gives ends it."""

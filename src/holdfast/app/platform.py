@@ -5,10 +5,10 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from holdfast.agent.sessions import Sessions
 from holdfast.config.home import make_home
 from holdfast.config.settings import Settings
 from holdfast.store import leases, people, turns
@@ -20,7 +20,7 @@ from holdfast.store.people import Workspace
 from holdfast.tool.registry import Registry
 from holdfast.tool.tool import Category, Tool
 from holdfast.vocabulary.call import ToolCall
-from holdfast.vocabulary.errors import Busy, Conflict, HoldfastError, LostLease, NotFound
+from holdfast.vocabulary.errors import Busy, HoldfastError, LostLease, NotFound
 from holdfast.vocabulary.events import Event
 from holdfast.vocabulary.finding import Finding
 from holdfast.vocabulary.outcome import Done, Outcome
@@ -30,7 +30,7 @@ from .commands import UNDERSTOOD, find_lacks, lacks_of
 from .held import Held, open_held
 from .local_user import ensure_local_user
 from .relay import NotTaken, Relay, is_gone, pass_on, pass_on_change, sweep, talk_there
-from .talk import SessionChange, Talk, TalkHere, Tell, Wanted
+from .talk import SessionChange, Talk, TalkHere, Tell, Wanted, impatiently_watched
 from .tools import find_tools
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Platform:
         found = self._agents.get(workspace_id)
         if found is None or found.held is not held:
             found = self._agents[workspace_id] = Agents(self, held, self.providers)
-            found.approvals.is_watched = self._impatiently_watched(found, self._patient.setdefault(workspace_id, set()))
+            found.approvals.is_watched = impatiently_watched(found, self._patient.setdefault(workspace_id, set()))
         await found.open()
         return found
 
@@ -178,11 +178,6 @@ class Platform:
         # Most often there are none, and then nothing that agents need has to be imported yet.
         if await turns.left_open(self.database, workspace_id):
             await self.agents(workspace_id)
-
-    @staticmethod
-    def _impatiently_watched(agents: "Agents", patient: set[str]) -> Callable[[str], bool]:
-        """Who says whether somebody sees what a session asks, and has only so much time; whoever talks at a terminal has all of it."""
-        return lambda session_id: session_id not in patient and agents.is_watched(session_id)
 
     @asynccontextmanager
     async def talk(self, workspace_id: str, wanted: Wanted, tell: Tell) -> AsyncGenerator[Talk]:
@@ -206,6 +201,9 @@ class Platform:
     async def talk_here(self, workspace_id: str, wanted: Wanted, tell: Tell) -> AsyncGenerator[TalkHere]:
         """The same, in this process."""
         agents, user = await self.agents(workspace_id), await self.local_user()
+        if wanted.script is not None:
+            self.providers.play(*wanted.script)
+            wanted = replace(wanted, model=f"scripted/{wanted.script[0]}")
         talk = await TalkHere.begin(agents, wanted, tell, patient=self._patient[workspace_id], by=user.id)
         try:
             yield talk
@@ -228,20 +226,14 @@ class Platform:
 
     async def change_session_here(self, workspace_id: str, session_id: str, change: SessionChange) -> None:
         """The same, in this process."""
-        found = Sessions(self.database, (await self.hold(workspace_id)).lease)
-        if change.title is not None:
-            await found.change(session_id, title=change.title, mode=None, trust=None)
-        if change.delete:
-            if workspace_id in self._agents and self._agents[workspace_id].is_running(session_id):
-                raise Conflict("a turn of this session is running", hint="Wait for its end, or cancel it.", session=session_id)
-            await found.delete(session_id)
+        await change.make(await self.agents(workspace_id), self.database, session_id)
 
     @property
     def providers(self) -> "Providers":
         """Those who have models; there is one of each for all workspaces."""
         from holdfast.providers.choose import Providers
 
-        from .agents import provider_settings
+        from .models import provider_settings
 
         if self._providers is None:
             self._providers = Providers(provider_settings(self.settings))

@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
+from holdfast.agent.sessions import Sessions
 from holdfast.dispatch.person import is_valid
+from holdfast.store.database import Database
 from holdfast.vocabulary.chat import CANCELLED, ChatEvent, EndOfTurn
 from holdfast.vocabulary.errors import Conflict, HoldfastError, InvalidArguments, NotFound
 from holdfast.vocabulary.json import Json, JsonObject
@@ -34,13 +36,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What somebody wants done: in a session that there is, or in a new one. `profile` is as `tell_profile` tells it."""
+    """What somebody wants done: in a session that there is, or in a new one.
+
+    `profile` is as `tell_profile` tells it. With `script`, a path and a
+    text, that script plays the model.
+    """
 
     content: str
     session_id: str | None = None
     profile: str | dict[str, Any] | None = None
     trust: str | None = None
     model: str | None = None
+    script: tuple[str, str] | None = None
 
     def told(self) -> dict[str, Any]:
         """The same, for another process."""
@@ -53,6 +60,21 @@ class SessionChange:
 
     title: str | None = None
     delete: bool = False
+
+    async def make(self, agents: "Agents", database: Database, session_id: str) -> None:
+        """Make the change.
+
+        Raises:
+            NotFound: There is no such session.
+            Conflict: A turn of it is running, so it cannot be deleted.
+        """
+        found = Sessions(database, agents.held.lease)
+        if self.title is not None:
+            await found.change(session_id, title=self.title, mode=None, trust=None)
+        if self.delete:
+            if agents.is_running(session_id):
+                raise Conflict("a turn of this session is running", hint="Wait for its end, or cancel it.", session=session_id)
+            await found.delete(session_id)
 
 
 class Talk(Protocol):
@@ -172,6 +194,11 @@ class TalkHere:
             effects_hash=payload.get("effectsHash"),
             keep=None if keep in (None, "all") else _paths(keep),
         )
+
+
+def impatiently_watched(agents: "Agents", patient: set[str]) -> Callable[[str], bool]:
+    """Says whether somebody sees what a session asks who has only so much time; whoever talks at a terminal has all of it."""
+    return lambda session_id: session_id not in patient and agents.is_watched(session_id)
 
 
 def fits(question: JsonObject, answer: Json) -> bool:

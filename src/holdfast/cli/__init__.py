@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 COMMANDS = {
     "run": "have a model work on the project, and watch it",
-    "serve": "serve the project in a folder, over REST",
+    "serve": "serve the project in a folder: REST, WebSockets",
+    "models": "list the models that there are, and which one is used",
+    "sessions": "list, show, rename and delete conversations with models",
     "call": "call a tool and print its result",
     "tools": "list the tools that there are",
     "profile": "list, show and check profiles: what agents are",

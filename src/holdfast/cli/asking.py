@@ -5,17 +5,16 @@ import json
 import sys
 import termios
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, cast
 
 from holdfast.app import Holdfast
 from holdfast.app.talk import ANSWER, APPROVE, CANCEL, Frame, fits
-from holdfast.vocabulary.errors import HoldfastError
+from holdfast.vocabulary.errors import HoldfastError, NotFound
 from holdfast.vocabulary.json import Json
 
 from .diff import diff_line
 from .effects import Left, asked, called, choose, show_effects
-from .preview import preview
+from .undo import UNDONE
 from .visible import visible, visible_line
 from .watcher import Watcher, summary
 
@@ -37,9 +36,8 @@ def cancelled(told: Mapping[str, Any]) -> Frame:
 class Asker:
     """Asks, one thing after the other, and gives the frames that say what the person said."""
 
-    def __init__(self, holdfast: Holdfast, project: Path, watcher: Watcher) -> None:
+    def __init__(self, holdfast: Holdfast, watcher: Watcher) -> None:
         self._holdfast = holdfast
-        self._project = project
         self._watcher = watcher
 
     async def confirm(self, told: Mapping[str, Any]) -> Frame:
@@ -59,12 +57,32 @@ class Asker:
             return cancelled(told)
         return {"type": ANSWER, "payload": {"questionId": told["questionId"], "answers": answers}}
 
+    async def offer_undo(self, session_id: str) -> None:
+        """Ask whether all that a session did to files is to be taken back, and do it, the last call first."""
+        try:
+            said = await _typed("Take back what the tour changed, as `holdfast undo` does? [Y/n] ")
+        except Left:
+            return
+        if said.casefold() not in (*_YES, ""):
+            return
+        taken_back = False
+        with contextlib.suppress(NotFound):
+            while True:
+                undone = await called(self._holdfast, "undo", session_id=session_id)
+                taken_back = True
+                for one in undone["restored"]:
+                    self._watcher.line(visible_line(f"  {one['path']}: {UNDONE[one['kind']]}"))
+        if not taken_back:
+            self._watcher.line("  there was nothing to take back")
+
     async def _call(self, told: Mapping[str, Any]) -> Frame:
-        tool, given = str(told["toolName"]), told["input"]
-        lines = await preview(self._holdfast, self._project, tool, cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else []
-        shown = f"path={given['path']}" if lines else summary(cast("Json", given))
-        self._watcher.line(f"? {visible_line(f'{tool} {shown}')}", "1")
-        _show(lines or _written_out(cast("Json", given)), _MAX_DIFF_LINES if lines else _MAX_INPUT_LINES)
+        foreseen = cast("Sequence[Mapping[str, Any]]", told.get("effects") or ())
+        diffs = [line for one in foreseen if one.get("diff") for line in str(one["diff"]).removesuffix("\n").split("\n")]
+        said = ", ".join(f"{one['kind']} {one['text']}" for one in foreseen) or summary(cast("Json", told["input"]))
+        self._watcher.line(visible_line(f"? {told['toolName']}: {said}"), "1")
+        if not foreseen:
+            _show(_written_out(cast("Json", told["input"])), _MAX_INPUT_LINES)
+        _show(diffs, _MAX_DIFF_LINES)
         self._watcher.note(visible_line(str(told["reason"])))
         said = await _typed("Do it? [y/N, or say what to do instead] ")
         if said.casefold() in _YES:

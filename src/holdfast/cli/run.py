@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from holdfast.app import Holdfast
 from holdfast.app.demo import DEMO_MODEL, demo_project
+from holdfast.app.models import script_of
 from holdfast.app.profiles import tell_profile
 from holdfast.app.talk import APPROVE, CANCEL, Frame, Talk, Wanted
 from holdfast.config.settings import load_settings
@@ -38,7 +39,7 @@ def main(words: list[str]) -> int:
     parser = Parser(prog="holdfast run", description=about)
     parser.add_argument("prompt", help="what you want done")
     chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--model", metavar="PROVIDER/NAME", help="the model (default: the first that can be used; see 'holdfast models')")
+    chosen.add_argument("--model", metavar="PROVIDER/NAME", help="the model, or a script (default: see 'holdfast models')")
     chosen.add_argument("--demo", action="store_true", help="let a script play the model, in a sample project: no key and no network")
     parser.add_argument("--session", metavar="ID", help="go on with a session (see 'holdfast sessions')")
     parser.add_argument("--profile", metavar="NAME", help="what the agent is (see 'holdfast profile list')")
@@ -76,19 +77,23 @@ async def _run(given: Any, mounts: dict[str, str]) -> EndOfTurn:
             tell_profile(holdfast.profile) if profile else None,
             Trust.AUTONOMOUS.value if given.yes else given.trust,
             DEMO_MODEL if given.demo else given.model or said_here,
+            script_of(given.model) if given.model else None,
         )
         watcher = Watcher()
-        asker = Asker(holdfast, project, watcher) if is_asked else None
+        asker = Asker(holdfast, watcher) if is_asked else None
         person = _Person(watcher, asker, as_json=given.json)
         async with holdfast.platform.talk(holdfast.workspace_id, wanted, person.see) as talk:
             person.meet(talk)
             with _Interrupts(talk, watcher):
                 try:
-                    return await talk.ended()
+                    reason = await talk.ended()
                 except asyncio.CancelledError:
                     return CANCELLED
                 finally:
                     person.leave()
+        if given.demo and asker is not None and reason == DONE:
+            await asker.offer_undo(talk.session_id)
+        return reason
 
 
 class _Interrupts:

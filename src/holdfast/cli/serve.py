@@ -4,19 +4,22 @@ import asyncio
 import json
 import secrets
 import sys
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from holdfast.accounts.tokens import Tokens
-from holdfast.app import Platform, token_secret
+from holdfast.app import Platform, profile_folders, token_secret
+from holdfast.app.demo import DEMO_MODEL, demo_project
 from holdfast.app.memory import collect_less_often
+from holdfast.app.models import Choice, choose_model, script_of
 from holdfast.config.settings import Settings, load_settings
 from holdfast.vocabulary.errors import Busy, InvalidSetting, NotFound
-from holdfast.vocabulary.finding import Finding
 
 from .parser import Parser, parse_mounts
+from .welcome import welcome
 
 _YEAR = 365 * 24 * 3600
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -24,23 +27,29 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 def main(words: list[str]) -> int:
     """Serve until it is stopped."""
-    parser = Parser(prog="holdfast serve", description="Serve the project in a folder: REST under /api/v1, docs at /docs.")
-    parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help="the project's folder (default: the current one)")
+    about = "Serve the project in a folder: REST under /api/v1, WebSockets at /ws/chat and /ws/prompt, docs at /docs."
+    parser = Parser(prog="holdfast serve", description=about)
+    parser.add_argument("folder", nargs="?", metavar="DIR", help="the project's folder (default: the current one; with --demo a sample)")
     parser.add_argument("--host", help="where to listen (default: 127.0.0.1); a public one needs HOLDFAST_JWT_SECRET")
     parser.add_argument("--port", type=int, help="the port (default: 3000, or the next free one); 0 picks any")
     parser.add_argument("--profile", metavar="NAME", help="the profile of new sessions")
-    parser.add_argument("--model", metavar="PROVIDER/NAME", help="the model of new sessions")
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--model", metavar="PROVIDER/NAME", help="the model that is used unless a profile or a message names another")
+    chosen.add_argument("--demo", action="store_true", help="let a script play the model: no key and no network")
     parser.add_argument("--trust", metavar="T", help="the trust of new sessions: supervised, guided or autonomous")
     parser.add_argument("--mount", action="append", default=[], metavar="NAME=DIR[:ro]", help="one more folder, as @NAME")
     parser.add_argument("--json", action="store_true", help="say the address and a token as one JSON line when ready")
     parser.add_argument("--no-open", action="store_true", help="accepted for scripts: no browser is opened in any case")
     parser.add_argument("--verbose", action="store_true", help="log every request, also to a terminal")
     given = parser.parse_args(words)
-    folder, mounts = Path(given.folder), parse_mounts(parser, given.mount)
+    folder, mounts = _folder(given), parse_mounts(parser, given.mount)
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}", hint="Create it, or name another.")
-    settings = load_settings(folder, given={name: getattr(given, name) for name in ("host", "port", "profile", "model", "trust")})
+    said = {name: getattr(given, name) for name in ("host", "port", "profile", "model", "trust")}
+    settings = load_settings(folder, given={**said, "model": DEMO_MODEL if given.demo else given.model})
     _check_public(settings)
+    # What is wrong with the profile is said now, and not to whoever first says something.
+    profile_folders(folder, home=settings.home).find(settings["profile"])
     from holdfast.doors.http.logs import logs_to
 
     with logs_to(sys.stderr, verbose=given.verbose):
@@ -65,6 +74,7 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
         await _hold(platform, workspace.id, mounts)
         # Found out while the rest is being made ready.
         lacks = asyncio.create_task(platform.sandbox_lacks(workspace.id))
+        choosing = asyncio.create_task(_choose(platform, settings, as_json=as_json))
         user = await platform.local_user()
         bearer = tokens.issue(user.id, user.email, seconds=_YEAR, only_here=True)
         more: list[str] = settings["allowed_hosts"].casefold().split(",")
@@ -75,11 +85,11 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
         door.one_time[once] = bearer
         base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         app = build(door)
-        missing = await lacks
+        missing, chosen = await lacks, await choosing
         told: dict[str, Any] = {"url": f"{base}/?token={once}", "token": bearer, "workspace_id": workspace.id, "user": user.email}
         told["sandbox_tier"] = 0 if missing else 1
         collect_less_often()
-        say = partial(_say, told, base, folder, missing, as_json=as_json)
+        say = partial(_tell, told) if as_json else partial(welcome, told, base, folder, missing, chosen)
         await serve(app, listening, on_ready=say, on_stop=platform.stop_waiting)
 
 
@@ -93,19 +103,31 @@ async def _hold(platform: Platform, workspace_id: str, mounts: dict[str, str]) -
         print("another process holds this folder's workspace, so calls are passed on to it", file=sys.stderr)
 
 
-def _say(told: dict[str, Any], base: str, folder: Path, missing: Sequence[Finding], *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(told), flush=True)
-        return
-    address = f"{base}/api/v1/workspaces/{told['workspace_id']}/tools"
-    print(f"Holdfast serves {folder.resolve()}\n\n  page   {told['url']}\n  docs   {base}/docs\n\nTry it:\n")
-    print(f"  export TOKEN={told['token']}")
-    for tool, arguments in (("ls", {}), ("write", {"path": "/hello.md", "content": "# Hello\n"}), ("read", {"path": "/hello.md"})):
-        body = json.dumps({"tool": tool, "args": arguments})
-        print(f"  curl -s {address} -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '{body}'")
-    for lack in missing:
-        print(f"\nCommands (bash) are not offered: {lack.detail}.\n  → {lack.fix}")
-    print("\nStop it with Ctrl-C.", flush=True)
+def _tell(told: dict[str, Any]) -> None:
+    print(json.dumps(told), flush=True)
+
+
+async def _choose(platform: Platform, settings: Settings, *, as_json: bool) -> Choice:
+    """The model that is used, and why; for a program it is only looked at when it is set.
+
+    Raises:
+        InvalidSetting: There is no such model.
+    """
+    if (script := script_of(settings["model"] or "")) is not None:
+        platform.providers.play(*script)
+    if as_json and not settings["model"]:
+        return Choice("", "")
+    chosen = await choose_model(platform.providers)
+    source = settings.values["model"].source
+    return replace(chosen, reason=f"set by {source}") if settings["model"] else chosen
+
+
+def _folder(given: Any) -> Path:
+    if given.demo and given.folder is None:
+        folder = demo_project()
+        print(f"the demo works on a sample project in {folder}", file=sys.stderr)
+        return folder
+    return Path(given.folder or ".")
 
 
 def _check_public(settings: Settings) -> None:

@@ -9,7 +9,7 @@ from .versions import asked, run
 from .visible import visible_line
 
 # What taking back did to a path.
-_WORDS = {"added": "back again", "deleted": "gone again", "changed": "as before", "renamed": "back at its place", "mode": "mode as before"}
+UNDONE = {"added": "back again", "deleted": "gone again", "changed": "as before", "renamed": "back at its place", "mode": "mode as before"}
 _MAX_LISTED = 200
 
 
@@ -41,7 +41,7 @@ async def _undo(parser: Parser, given: Any) -> int:
 
 def _show(told: dict[str, Any]) -> None:
     for one in told["restored"][:_MAX_LISTED]:
-        print(visible_line(f"{one['path']}: {_WORDS[one['kind']]}"))
+        print(visible_line(f"{one['path']}: {UNDONE[one['kind']]}"))
     if told["count"] > _MAX_LISTED:
         print(f"… and {told['count'] - _MAX_LISTED} more")
     for one in told["left_out"][:_MAX_LISTED]:

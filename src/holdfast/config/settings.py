@@ -83,11 +83,15 @@ TABLE = (
     _own("brave_url", None),
     _own("copilot_token", None, is_secret=True),
     _own("copilot_url", None),
+    _own("copilot_headers", None, is_secret=True),
+    _own("scripts", None),
     Setting("anthropic_api_key", None, "ANTHROPIC_API_KEY", is_secret=True),
     Setting("anthropic_base_url", None, "ANTHROPIC_BASE_URL"),
     Setting("openai_api_key", None, "OPENAI_API_KEY", is_secret=True),
     Setting("openai_base_url", None, "OPENAI_BASE_URL"),
     Setting("ollama_host", None, "OLLAMA_HOST"),
+    Setting("ollama_api_key", None, "OLLAMA_API_KEY", is_secret=True),
+    _own("ollama_context_tokens", 32_768, least=1),
 )
 
 

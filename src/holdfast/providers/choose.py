@@ -19,7 +19,18 @@ _PROVIDERS = {
     "scripted": ("holdfast.providers.scripted.client", "Scripted"),
 }
 _BY_MODEL = (("claude", "anthropic"), ("gpt-", "openai"), ("chatgpt", "openai"), ("o1", "openai"), ("o3", "openai"), ("o4", "openai"))
+_NEEDS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "github-copilot": "HOLDFAST_COPILOT_TOKEN"}
 DEMO = "scripted/demo"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A provider and its models. `problem` is why none of them can be used: it is not configured, or cannot be reached."""
+
+    provider: str
+    is_configured: bool
+    models: tuple[Model, ...] = ()
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +71,18 @@ class Providers:
             self._made[name] = make(self.settings)
         return self._made[name]
 
+    def play(self, path: str, text: str) -> None:
+        """Have a script play the model `scripted/PATH`; only who may read files here gives such.
+
+        Raises:
+            InvalidSetting: Something in it does not fit.
+        """
+        from .scripted import Scripted
+
+        scripted = self.named("scripted")
+        assert isinstance(scripted, Scripted)
+        scripted.play(path, text)
+
     def configured(self) -> list[str]:
         """The names of those that can be tried: with a key, or with an address of their own; Ollama needs neither."""
         has = self.settings
@@ -74,8 +97,28 @@ class Providers:
 
     async def models(self) -> list[Model]:
         """The models of all that are configured, asked side by side."""
-        every = await asyncio.gather(*(self.named(name).models() for name in self.configured()))
-        return [model for models in every for model in models]
+        return [model for offer in await self.offers() for model in offer.models]
+
+    async def offers(self) -> list[Offer]:
+        """What every provider has, asked side by side."""
+        configured = self.configured()
+        return await asyncio.gather(*(self._offer(name, is_configured=name in configured) for name in _PROVIDERS))
+
+    async def _offer(self, name: str, *, is_configured: bool) -> Offer:
+        if not is_configured:
+            return Offer(name, is_configured=False, problem=f"{_NEEDS[name]} is not set")
+        try:
+            models = await self.named(name).models()
+        except InvalidSetting as error:
+            return Offer(name, is_configured=True, problem=str(error))
+        if name == "ollama" and not models:
+            from .ollama.client import Ollama
+
+            ollama = self.named(name)
+            assert isinstance(ollama, Ollama)
+            return Offer(name, is_configured=True, problem=await ollama.problem())
+        problem = "" if any(model.reachable for model in models) else next((model.problem for model in models), "it has no models")
+        return Offer(name, True, tuple(models), problem)
 
     async def default(self) -> Choice:
         """What to use when nobody says: the setting, a key, a running Ollama, the demo."""

@@ -34,6 +34,20 @@ def by_status(
     return error
 
 
+def silence(error: Exception, address: str) -> str:
+    """Why a provider did not say what models it has, in words that hold nothing of what it said or was told."""
+    status: object = getattr(error, "status_code", None)
+    if status in (401, 403):
+        return f"the key is not accepted ({status})"
+    if isinstance(status, int):
+        return f"{address} answered {status}"
+    if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
+        return f"{address} does not answer in time"
+    if isinstance(error, ValueError):
+        return f"{address} does not list models"
+    return f"{address} cannot be reached"
+
+
 def unreachable(provider: str, address: str, why: str = "") -> ProviderError:
     """Nobody is there, or the connection broke before anything came."""
     error = ProviderError.of(f"{address} cannot be reached{f' ({why})' if why else ''}", provider=provider, kind="unreachable")

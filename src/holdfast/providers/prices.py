@@ -39,6 +39,16 @@ async def priced(usage: Usage, provider: str, model: str) -> Usage:
     return replace(usage, cost=_cost(usage, provider, model))
 
 
+async def per_million(provider: str, model: str) -> tuple[float, float] | None:
+    """What a million tokens cost in US dollars, in and out; None when the table does not know."""
+    if provider not in _TABLES:
+        return None
+    await load()
+    # By the thousand, because some ask more for each token of what is very long.
+    costs = [_cost(usage, provider, model) for usage in (Usage(1_000, 0), Usage(0, 1_000))]
+    return (round(costs[0] * 1000, 4), round(costs[1] * 1000, 4)) if costs[0] is not None and costs[1] is not None else None
+
+
 def _window(provider: str, model: str) -> int | None:
     found = _found(_TABLES.get(provider), model) or _found(None, model)
     return found[1].context_window if found is not None else None

@@ -13,13 +13,17 @@ Effort: TypeAlias = Literal["none", "low", "medium", "high"]
 
 @dataclass(frozen=True)
 class Model:
-    """One model. `context_window` is in tokens, None when nobody says; `reachable` is whether its provider answered just now."""
+    """One model. `context_window` is in tokens, None when nobody says; `reachable` is whether its provider answered just now.
+
+    `problem` is why it did not.
+    """
 
     provider: str
     id: str
     context_window: int | None = None
     supports_tools: bool = True
     reachable: bool = True
+    problem: str = ""
 
     @property
     def ref(self) -> str:

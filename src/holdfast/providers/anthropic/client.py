@@ -6,6 +6,7 @@ the whole conversation at every turn.
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.providers import faults, prices
@@ -47,8 +48,9 @@ class Anthropic:
         try:
             async with asyncio.timeout(self._settings.patience.look_seconds):
                 page = await client.models.list(limit=1000)
-        except (TimeoutError, AnthropicError):
-            return [Model(self.name, DEFAULT_MODEL, await prices.window(self.name, DEFAULT_MODEL), reachable=False)]
+        except (TimeoutError, AnthropicError) as error:
+            known = await self.model(DEFAULT_MODEL)
+            return [replace(known, reachable=False, problem=faults.silence(error, shown(self._url)))]
         return [await self.model(each.id) for each in page.data]
 
     async def model(self, id: str) -> Model:

@@ -45,9 +45,10 @@ class Completions:
         self._settings = settings
         self._client = Lazily(self._make)
         self._writer = RequestWriter()
+        self.problem = ""
 
     async def listed(self) -> list[dict[str, Any]] | None:
-        """The models as the server tells of them; None when it does not."""
+        """The models as the server tells of them; None when it does not, and `problem` is why."""
         client = await self._client.get()
         import httpx2
         from openai import OpenAIError
@@ -56,7 +57,8 @@ class Completions:
             async with asyncio.timeout(self._settings.patience.look_seconds):
                 response = await client.get("/models", cast_to=httpx2.Response)
                 said: Any = response.json()
-        except (TimeoutError, OpenAIError, httpx2.HTTPError, ValueError):
+        except (TimeoutError, OpenAIError, httpx2.HTTPError, ValueError) as error:
+            self.problem = faults.silence(error, shown(self._server.url))
             return None
         rows = said.get("data") if isinstance(said, dict) else said  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         every = cast("list[Any]", rows) if isinstance(rows, list) else []

@@ -36,7 +36,8 @@ class Copilot:
         """What it says it has and can chat; the default alone, not reachable, when it says nothing."""
         told = await self._completions.listed()
         if told is None:
-            return [Model(self.name, DEFAULT_MODEL, await prices.window(self.name, DEFAULT_MODEL), reachable=False)]
+            window = await prices.window(self.name, DEFAULT_MODEL)
+            return [Model(self.name, DEFAULT_MODEL, window, reachable=False, problem=self._completions.problem)]
         return [_model(each) for each in told if _capabilities(each).get("type", "chat") == "chat"]
 
     async def model(self, id: str) -> Model:

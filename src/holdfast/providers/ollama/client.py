@@ -66,6 +66,12 @@ class Ollama:
         except (TimeoutError, ConnectionError, ResponseError, ValueError, *_broken()):
             return []
 
+    async def problem(self) -> str:
+        """Why it has no models."""
+        if not await is_there(self._settings):
+            return f"nobody listens at {shown(self._url)}; start it with: ollama serve"
+        return f"{shown(self._url)} has no models, or does not say so; get one with: ollama pull NAME"
+
     async def model(self, id: str) -> Model:
         """What it says of the model; the window is what we ask it for."""
         about = await self._about(id)

@@ -32,7 +32,8 @@ class OpenAI:
         """What it says it has and can chat; the default alone, not reachable, when it says nothing."""
         told = await self._completions.listed()
         if told is None:
-            return [Model(self.name, DEFAULT_MODEL, await prices.window(self.name, DEFAULT_MODEL), reachable=False)]
+            window = await prices.window(self.name, DEFAULT_MODEL)
+            return [Model(self.name, DEFAULT_MODEL, window, reachable=False, problem=self._completions.problem)]
         every = [(str(each["id"]), each) for each in told]
         chatting = [(id, each) for id, each in every if not (self._is_itself and _NOT_FOR_CHAT.search(id))]
         return [Model(self.name, id, _said_window(each) or await prices.window(self.name, id)) for id, each in chatting]

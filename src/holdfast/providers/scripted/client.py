@@ -26,6 +26,7 @@ class Scripted:
     def __init__(self, settings: ProviderSettings, scripts: Mapping[str, Script] | None = None) -> None:
         self._settings = settings
         self._scripts = dict(scripts or {})
+        self._read: dict[str, tuple[int, Script]] = {}
 
     async def models(self) -> list[Model]:
         """The ready ones, the demo, and every script in the folder that can be read."""
@@ -35,8 +36,8 @@ class Scripted:
         for name in dict.fromkeys([*self._scripts, *found, DEMO]):
             try:
                 models.append(await self.model(name))
-            except HoldfastError:
-                models.append(Model(self.name, name, reachable=False))
+            except HoldfastError as error:
+                models.append(Model(self.name, name, reachable=False, problem=error.message))
         return models
 
     async def model(self, id: str) -> Model:
@@ -68,21 +69,35 @@ class Scripted:
         """There is nothing to let go of."""
 
     def script(self, name: str) -> Script:
-        """The script of that name, read once.
+        """The script of that name; a file is read again when it has changed.
 
         Raises:
             InvalidSetting: There is none, or something in it does not fit.
         """
-        if name not in self._scripts:
-            self._scripts[name] = parse(self._read(name), Path(name).name if name != DEMO else "demo")
-        return self._scripts[name]
+        if name in self._scripts:
+            return self._scripts[name]
+        path = self._file(name)
+        changed = path.stat().st_mtime_ns if path is not None else 0
+        if self._read.get(name, (None, None))[0] != changed:
+            text = _text(path) if path is not None else self._shipped(name)
+            self._read[name] = changed, parse(text, Path(name).name)
+        return self._read[name][1]
 
-    def _read(self, name: str) -> str:
-        if ".." not in Path(name).parts and not Path(name).is_absolute() and self._settings.scripts is not None:
-            for ending in _ENDINGS:
-                path = self._settings.scripts / f"{name}{ending}"
-                if path.is_file():
-                    return _text(path)
+    def play(self, name: str, text: str) -> None:
+        """Have a script of that name from now on.
+
+        Raises:
+            InvalidSetting: Something in it does not fit.
+        """
+        self._scripts[name] = parse(text, Path(name).name)
+
+    def _file(self, name: str) -> Path | None:
+        if ".." in Path(name).parts or Path(name).is_absolute() or self._settings.scripts is None:
+            return None
+        paths = (self._settings.scripts / f"{name}{ending}" for ending in _ENDINGS)
+        return next((path for path in paths if path.is_file()), None)
+
+    def _shipped(self, name: str) -> str:
         if name == DEMO:
             return files(__package__ or "").joinpath("demo.yaml").read_text("utf-8")
         where = f"in {self._settings.scripts}" if self._settings.scripts is not None else "since no folder for scripts is set"
