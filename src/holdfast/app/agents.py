@@ -28,7 +28,7 @@ from .held import Held
 from .news import News
 from .platform import Platform
 from .profiles import profile_folders
-from .setting import project_notes
+from .setting import project_notes, tell_mode
 from .turns import Turns
 
 _NOTES = "AGENTS.md"
@@ -71,6 +71,7 @@ class Agents:
         if self._unwatch is not None:
             self._unwatch()
             self._unwatch = None
+        self._news.close()
 
     def watch_workspace(self, watcher: Callable[[ChatEvent], None]) -> Callable[[], None]:
         """Have `session:state` and `files:changed` told from now on; what this gives ends it."""
@@ -250,6 +251,17 @@ class Agents:
     def cancel(self, session_id: str) -> bool:
         """End the turn that is running; tells whether there was one."""
         return self._turns.cancel(session_id)
+
+    async def was_set(self, session_id: str, *, state: str, title: str, mode: str) -> None:
+        """Tell that a session was made, or set anew."""
+        self._news.session(session_id, state=state, title=title)
+        if (conversation := self._open.get(session_id)) is not None:
+            conversation.title = title
+            await tell_mode(conversation, Mode(mode))
+
+    async def end(self, session_id: str) -> None:
+        """End the turn that is running, if there is one, and what it asks; come back when it has ended."""
+        await self._turns.end(session_id)
 
     async def _of(self, session_id: str) -> Conversation | None:
         """A session if it is there."""

@@ -32,6 +32,11 @@ class News:
         self._watchers.append(watcher)
         return lambda: self._watchers.remove(watcher)
 
+    def close(self) -> None:
+        """Look nothing up any more."""
+        if self._looking is not None:
+            self._looking.cancel()
+
     def session(self, session_id: str, *, state: str, title: str) -> None:
         """Tell how a session is."""
         self._tell(ChatEvent("session:state", {"sessionId": session_id, "state": state, "title": title}))

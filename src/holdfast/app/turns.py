@@ -17,7 +17,7 @@ from holdfast.providers.choose import Providers
 from holdfast.store import sessions, turns
 from holdfast.store.turns import OpenTurn
 from holdfast.vocabulary.call import ToolCall
-from holdfast.vocabulary.chat import CANCELLED, EndOfTurn
+from holdfast.vocabulary.chat import CANCELLED, ERROR, EndOfTurn
 from holdfast.vocabulary.errors import Busy, HoldfastError, LostLease
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.profile import Profile
@@ -120,6 +120,12 @@ class Turns:
     def cancel(self, session_id: str) -> bool:
         """End the turn that is running; tells whether there was one."""
         return self.is_running(session_id) and self._running[session_id].cancel()
+
+    async def end(self, session_id: str) -> None:
+        """The same, and wait until it has ended."""
+        while (task := self._running.get(session_id)) is not None:
+            task.cancel()
+            await asyncio.wait({task})
 
     def stop(self) -> None:
         """Leave the turns that run to whoever holds the workspace next, and take no new ones. Calls that run come to their end."""
@@ -226,8 +232,8 @@ class Turns:
         except HoldfastError as error:
             told = {"messageId": turn.message_id, "code": error.code, "message": str(error)}
             await conversation.record("chat:error", told)
-            await self._end_left(conversation, None)
-            return CANCELLED
+            await self._end_left(conversation, None, ERROR)
+            return ERROR
         going.used = from_told(turn.used)
         return await going.go_on()
 
@@ -238,13 +244,13 @@ class Turns:
         await turns.count_resumed(self._platform.database, self._held.lease, conversation.id, times, seq=conversation.last_seq)
         self._say_state(conversation, turns.WAITING)
 
-    async def _end_left(self, conversation: Conversation, profile: Profile | None) -> None:
+    async def _end_left(self, conversation: Conversation, profile: Profile | None, reason: EndOfTurn = CANCELLED) -> None:
         """End a turn that nobody has gone on with: its calls have what is on record of them, and what they asked is expired."""
         recalling = Recalling(self._platform.database, self._held, conversation, profile)
         calls = Calls(conversation, Hands(self._never, recalling.recall, recalling.look_up))
         await self.close_asked(conversation, [call.id for call in conversation.unanswered])
         await calls.close()
-        await conversation.end({"reason": CANCELLED, "usage": {}})
+        await conversation.end({"reason": reason, "usage": {}})
 
     async def _never(self, call: ToolCall) -> Any:
         raise AssertionError(f"{call.name} is of a turn that is over")

@@ -224,3 +224,29 @@ def test_the_profiles_are_listed_with_their_tools_and_those_of_the_project_on_re
     assert set(every) - set(shipped) == {"reader", "wrong"}
     assert (every["reader"]["tools"], every["reader"]["origin"], every["wrong"]["usable"]) == (["read_file"], "project", False)
     assert talking.client(None).get("/api/v1/profiles").status_code == 401
+
+
+def test_what_is_set_anew_over_rest_is_heard_by_whoever_watches(talking: Served) -> None:
+    client, base = talking.client(), f"/api/v1/workspaces/{talking.workspace_id}/sessions"
+    with line(talking) as it:
+        session = it.send("hello")["payload"]["conversationId"]
+
+        client.patch(f"{base}/{session}", json={"title": "renamed", "mode": "plan"}).raise_for_status()
+
+        assert it.until("chat:mode")["payload"] == {"conversationId": session, "mode": "plan"}
+        while it.next_state(session)["title"] != "renamed":
+            pass
+        assert [each["type"] for each in client.get(f"{base}/{session}/events").json()][-1] == "chat:mode"
+
+
+def test_deleting_a_session_ends_what_runs_of_it_and_what_it_asks(talking: Served) -> None:
+    client, base = talking.client(), f"/api/v1/workspaces/{talking.workspace_id}"
+    with line(talking) as it:
+        it.say("chat:send", content="write no")
+        asked = it.until("chat:tool-confirm")["payload"]
+
+        assert client.delete(f"{base}/sessions/{asked['conversationId']}").status_code == 204
+
+        assert it.until("chat:stream-end")["payload"]["reason"] == "cancelled"
+        assert client.post(f"{base}/approvals/{asked['approvalId']}", json={"approved": True}).status_code == 409
+        assert not (talking.project / "no.md").exists()

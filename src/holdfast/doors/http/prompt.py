@@ -8,7 +8,6 @@ from pydantic import Field
 
 from holdfast.accounts.tokens import Identity
 from holdfast.agent.conversation import Conversation
-from holdfast.agent.loop import Bounds
 from holdfast.vocabulary.chat import CANCELLED, ERROR, ChatEvent
 from holdfast.vocabulary.errors import Busy, HoldfastError, NotFound
 from holdfast.vocabulary.json import Json, dump
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from holdfast.app.agents import Agents
 
 PROFILE = "simple"
-MAX_ANSWERS = 20
-_BOUNDS = Bounds(answers=MAX_ANSWERS, last_words=f"Stopped after {MAX_ANSWERS} iterations — possible runaway loop.")
 _TITLE_CHARACTERS = 80
 
 
@@ -54,7 +51,9 @@ class Prompt(Talk):
         turn = _Turn(conversation, self.outbox, lambda: self._forget(conversation.id))
         self._watched[conversation.id] = conversation.watch(turn.hear)
         try:
-            await self.agents.start(conversation.id, sent.text, await self.agents.profile(PROFILE), bounds=_BOUNDS)
+            await self.agents.start(
+                conversation.id, sent.text, await self.agents.profile(PROFILE), bounds=self.agents.bounds(is_prompt=True)
+            )
         except HoldfastError:
             self._forget(conversation.id)
             raise

@@ -31,6 +31,11 @@ def session_routes(door: Door) -> APIRouter:
         identity, _ = await door.member(request.scope, workspace_id)
         return (await door.platform.hold(workspace_id)).person, identity.user_id
 
+    async def told(workspace_id: str, shown: dict[str, Any]) -> Session:
+        agents = await door.platform.agents(workspace_id)
+        await agents.was_set(shown["id"], state=shown["state"], title=shown["title"], mode=shown["mode"])
+        return Session(**shown)
+
     @routes.get("/sessions", responses=errors(400, 401))
     async def list_sessions(request: Request, workspace_id: str, limit: Many = 100) -> list[Session]:
         """The sessions, the last used first."""
@@ -42,7 +47,7 @@ def session_routes(door: Door) -> APIRouter:
         made = await (await sessions(request, workspace_id)).create(
             session_id=body.id, title=body.title, mode=body.mode, trust=body.trust, profile=body.profile
         )
-        return Session(**made)
+        return await told(workspace_id, made)
 
     @routes.get("/sessions/{session_id}", responses=errors(401, 404))
     async def get_session(request: Request, workspace_id: str, session_id: str) -> Session:
@@ -53,12 +58,15 @@ def session_routes(door: Door) -> APIRouter:
     async def change_session(request: Request, workspace_id: str, session_id: str, body: ChangedSession) -> Session:
         """Set title, mode or trust anew."""
         found = await sessions(request, workspace_id)
-        return Session(**await found.change(session_id, title=body.title, mode=body.mode, trust=body.trust))
+        return await told(workspace_id, await found.change(session_id, title=body.title, mode=body.mode, trust=body.trust))
 
     @routes.delete("/sessions/{session_id}", status_code=204, responses=errors(401, 404))
     async def delete_session(request: Request, workspace_id: str, session_id: str) -> Response:
-        """Let nobody find the session any more."""
-        await (await sessions(request, workspace_id)).delete(session_id)
+        """End what runs of the session, and let nobody find it any more."""
+        found = await sessions(request, workspace_id)
+        await found.get(session_id)
+        await (await door.platform.agents(workspace_id)).end(session_id)
+        await found.delete(session_id)
         return Response(status_code=204)
 
     @routes.get("/sessions/{session_id}/events", responses=errors(400, 401, 404))
@@ -95,7 +103,7 @@ def session_routes(door: Door) -> APIRouter:
     @routes.post("/sessions/{session_id}/fork", status_code=201, responses=errors(400, 401, 404))
     async def fork_session(request: Request, workspace_id: str, session_id: str, body: AtEvent) -> Session:
         """A new session that goes on after an event of this one; files stay as they are."""
-        return Session(**await (await sessions(request, workspace_id)).fork(session_id, event=body.event))
+        return await told(workspace_id, await (await sessions(request, workspace_id)).fork(session_id, event=body.event))
 
     @routes.post("/sessions/{session_id}/rewind", responses=errors(400, 401, 404, 409, 507))
     async def rewind_session(request: Request, workspace_id: str, session_id: str, body: Rewind) -> dict[str, Any]:
