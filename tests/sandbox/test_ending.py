@@ -18,6 +18,7 @@ from holdfast.sandbox.discard import remove
 from holdfast.vocabulary.errors import Broken
 from tests.untested import needs
 
+from .processes import alive
 from .yard import Yard, open_yard
 
 CHECKOUT = Path(__file__).parent.parent.parent
@@ -60,7 +61,7 @@ async def test_what_a_command_leaves_in_the_background_ends_with_it(yard: Yard) 
     finished = await yard.run(_DAEMONS.format(mark=mark))
 
     assert (finished.exit_code, finished.head) == (0, b"up\n")
-    assert _alive(mark) == []
+    assert alive(mark) == []
 
 
 async def test_a_command_whose_time_is_up_is_gone_with_all_that_it_started(yard: Yard) -> None:
@@ -70,7 +71,7 @@ async def test_a_command_whose_time_is_up_is_gone_with_all_that_it_started(yard:
         finished = await yard.run(_DAEMONS.format(mark=mark) + "sleep 1000", seconds=random.uniform(0.01, 0.3))
 
         assert (finished.timed_out, finished.reason, finished.exit_code) == (True, "timeout", 137)
-        assert _alive(mark) == []
+        assert alive(mark) == []
 
 
 async def test_a_cancelled_command_is_gone_before_the_caller_hears_of_it(yard: Yard) -> None:
@@ -89,7 +90,7 @@ async def test_somebody_who_cancels_twice_still_leaves_nothing_behind(yard: Yard
     with pytest.raises(asyncio.CancelledError):
         await running
 
-    assert _alive(mark) == []
+    assert alive(mark) == []
 
 
 async def test_what_was_written_before_a_timeout_is_in_the_layer_and_its_output_is_whole(yard: Yard, tmp_path: Path) -> None:
@@ -110,24 +111,24 @@ def test_a_server_that_is_killed_takes_its_commands_with_it() -> None:
     assert server.stdout
     folder = Path(server.stdout.readline().decode().strip())
     assert server.stdout.readline() == b"up\n"
-    assert _alive(mark)
+    assert alive(mark)
 
     server.kill()
     server.wait()
     server.stdout.close()
     for _ in range(200):
-        if not _alive(mark):
+        if not alive(mark):
             break
         time.sleep(0.01)
 
-    assert _alive(mark) == []
+    assert alive(mark) == []
     remove(folder)
 
 
 async def test_a_launcher_that_was_killed_takes_its_commands_with_it_and_is_replaced(yard: Yard) -> None:
     mark = _mark()
     running = asyncio.ensure_future(yard.run(_DAEMONS.format(mark=mark) + "sleep 1000"))
-    while not _alive(mark):  # noqa: ASYNC110 there is nothing that could tell us
+    while not alive(mark):  # noqa: ASYNC110 there is nothing that could tell us
         await asyncio.sleep(0.01)
 
     for pid in _launchers():
@@ -137,9 +138,9 @@ async def test_a_launcher_that_was_killed_takes_its_commands_with_it_and_is_repl
 
     # The kernel ends them one after the other; nobody is left to wait for the last.
     until = time.monotonic() + 1
-    while _alive(mark) and time.monotonic() < until:  # noqa: ASYNC110 as above
+    while alive(mark) and time.monotonic() < until:  # noqa: ASYNC110 as above
         await asyncio.sleep(0.01)
-    assert _alive(mark) == []
+    assert alive(mark) == []
     assert (await yard.run("echo again")).head == b"again\n"
 
 
@@ -149,7 +150,7 @@ async def test_five_hundred_timeouts_and_cancellations_at_any_moment_leave_nothi
         mark = _mark()
         finished = await yard.run(_DAEMONS.format(mark=mark) + "sleep 1000", seconds=random.uniform(0, 0.08))
         assert finished.timed_out
-        assert _alive(mark) == []
+        assert alive(mark) == []
         await _cancel(yard)
 
 
@@ -163,7 +164,7 @@ async def _cancel(yard: Yard) -> None:
     with pytest.raises(asyncio.CancelledError):
         await running
 
-    assert _alive(mark) == []
+    assert alive(mark) == []
     # Only what has never begun can have escaped the look: it would be there a moment later.
     assert not list(yard.settings.layers.glob("[!.]*"))
 
@@ -177,17 +178,3 @@ def _launchers() -> list[int]:
     children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
     pids = [int(pid) for file in children for pid in file.read_text().split()]
     return [pid for pid in pids if b"launcher.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-
-
-def _alive(mark: str) -> list[str]:
-    """The processes with the mark in their words, but for those that are only waiting to be reaped."""
-    found: list[str] = []
-    for name in os.listdir("/proc"):
-        if name.isdigit() and name != str(os.getpid()):
-            try:
-                words = Path("/proc", name, "cmdline").read_bytes()
-            except OSError:
-                continue
-            if mark.encode() in words:
-                found.append(words.decode(errors="replace"))
-    return found

@@ -8,6 +8,9 @@ import pytest
 
 from holdfast.sandbox.layer import Layer
 from tests.sandbox.yard import Yard, open_yard
+from tests.untested import needs
+
+pytestmark = [needs("bubblewrap", "commands run in it"), needs("git", "it is what is looked at")]
 
 _LOOKS = "git status; git diff; git diff --stat HEAD; git log --stat; git describe --always --dirty; git ls-files -m"
 _LONG_AGO = 1_600_000_000

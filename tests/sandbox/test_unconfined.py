@@ -11,7 +11,9 @@ import pytest
 from holdfast.sandbox import chain
 from holdfast.sandbox.command import Tier
 from holdfast.vocabulary.errors import AccessDenied, NotFound
+from tests.untested import needs
 
+from .processes import alive
 from .yard import Yard, open_yard
 
 
@@ -76,7 +78,7 @@ async def test_daemons_of_an_unconfined_command_end_with_it_by_exit_timeout_and_
             with pytest.raises(asyncio.CancelledError):
                 await running
 
-        assert _alive(mark) == []
+        assert alive(mark) == []
 
 
 async def test_an_unconfined_command_in_a_folder_that_is_not_there_is_not_run(yard: Yard) -> None:
@@ -93,24 +95,11 @@ async def test_a_root_server_runs_an_unconfined_command_as_the_owner_of_the_proj
         assert (yard.project / "made").stat().st_uid == 12345
 
 
+@needs("bubblewrap", "commands run in it")
 async def test_a_sandbox_that_can_confine_never_runs_without_a_layer() -> None:
     async with open_yard(unconfined=True) as yard:
-        if yard.sandbox.tier is not Tier.LAYERED:
-            pytest.skip("nothing can be confined here")
+        assert yard.sandbox.tier is Tier.LAYERED, yard.sandbox.lacks
         with pytest.raises(AccessDenied):
             await yard.run_in(None, "touch made")
 
         assert not (yard.project / "made").exists()
-
-
-def _alive(mark: str) -> list[str]:
-    found: list[str] = []
-    for name in os.listdir("/proc"):
-        if name.isdigit() and name != str(os.getpid()):
-            try:
-                words = Path("/proc", name, "cmdline").read_bytes()
-            except OSError:
-                continue
-            if mark.encode() in words:
-                found.append(words.decode(errors="replace"))
-    return found

@@ -9,7 +9,9 @@ from holdfast.store.database import Database
 from holdfast.store.leases import Lease
 from holdfast.workspace import kernel, settling
 from holdfast.workspace.mount import Mount
+from holdfast.workspace.spawner import Confinement, Spawner
 from tests.store.conftest import address, database, lease, postgres_server, postgres_url, sqlite_url
+from tests.untested import needs
 from tests.workspace.shelf import Shelf, opened_shelf
 
 __all__ = ["address", "database", "lease", "postgres_server", "postgres_url", "sqlite_url"]
@@ -54,3 +56,18 @@ def kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(kernel, "has_openat2", lambda: False)
     elif not kernel.has_openat2():
         pytest.skip("this kernel has no openat2, or does not let us use it")
+
+
+@pytest.fixture(
+    params=[
+        Confinement.LANDLOCK,
+        pytest.param(Confinement.BUBBLEWRAP, marks=needs("bubblewrap", "ripgrep is confined by it where Landlock is missing")),
+        Confinement.NONE,
+    ]
+)
+def way(request: pytest.FixtureRequest, mount: Mount) -> Confinement:
+    """The test runs with each of the ways to keep ripgrep inside."""
+    for spawner in (mount.spawner, mount.spawner_for_large):
+        spawner.close()
+    mount.spawner, mount.spawner_for_large = (Spawner("project", mount.descriptor, ways=[request.param]) for _ in range(2))
+    return request.param
