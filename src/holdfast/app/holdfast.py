@@ -75,7 +75,8 @@ class Holdfast:
             raise InvalidArguments.of("run", "is not a name", hint="Use letters, digits, '-' and '_'.")
         chosen = named_profile(profile, project=project, home=own)
         more = {**chosen.mounts, **(mounts or {})}
-        settings = load_settings(project, home=own)
+        # Turns that were left open are a server's to go on with: whoever opens a folder wants what they ask for, and no more.
+        settings = load_settings(project, given={"resume": "ask"}, home=own)
         async with Platform.open(settings) as platform:
             workspace = await platform.ensure_workspace(project)
             platform.mount_also(workspace.id, more)

@@ -5,10 +5,10 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from holdfast.agent.sessions import Sessions
 from holdfast.config.home import make_home
 from holdfast.config.settings import Settings
 from holdfast.store import leases, people, turns
@@ -201,10 +201,7 @@ class Platform:
     async def talk_here(self, workspace_id: str, wanted: Wanted, tell: Tell) -> AsyncGenerator[TalkHere]:
         """The same, in this process."""
         agents, user = await self.agents(workspace_id), await self.local_user()
-        if wanted.script is not None:
-            self.providers.play(*wanted.script)
-            wanted = replace(wanted, model=f"scripted/{wanted.script[0]}")
-        talk = await TalkHere.begin(agents, wanted, tell, patient=self._patient[workspace_id], by=user.id)
+        talk = await TalkHere.begin(agents, wanted.played_by(self.providers), tell, patient=self._patient[workspace_id], by=user.id)
         try:
             yield talk
         finally:
@@ -226,7 +223,8 @@ class Platform:
 
     async def change_session_here(self, workspace_id: str, session_id: str, change: SessionChange) -> None:
         """The same, in this process."""
-        await change.make(await self.agents(workspace_id), self.database, session_id)
+        held = await self.hold(workspace_id)
+        await change.make(Sessions(self.database, held.lease), session_id, agents=self._agents.get(workspace_id))
 
     @property
     def providers(self) -> "Providers":

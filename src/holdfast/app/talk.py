@@ -7,12 +7,11 @@ workspace.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
 from holdfast.agent.sessions import Sessions
 from holdfast.dispatch.person import is_valid
-from holdfast.store.database import Database
 from holdfast.vocabulary.chat import CANCELLED, ChatEvent, EndOfTurn
 from holdfast.vocabulary.errors import Conflict, HoldfastError, InvalidArguments, NotFound
 from holdfast.vocabulary.json import Json, JsonObject
@@ -23,6 +22,7 @@ from .profiles import hear_profile
 
 if TYPE_CHECKING:
     from holdfast.agent.conversation import Conversation
+    from holdfast.providers.choose import Providers
 
     from .agents import Agents
 
@@ -53,6 +53,17 @@ class Wanted:
         """The same, for another process."""
         return asdict(self)
 
+    def played_by(self, providers: "Providers") -> "Wanted":
+        """The same, when the script is one that the providers have.
+
+        Raises:
+            InvalidSetting: Something in it does not fit.
+        """
+        if self.script is None:
+            return self
+        providers.play(*self.script)
+        return replace(self, model=f"scripted/{self.script[0]}", script=None)
+
 
 @dataclass(frozen=True)
 class SessionChange:
@@ -61,20 +72,19 @@ class SessionChange:
     title: str | None = None
     delete: bool = False
 
-    async def make(self, agents: "Agents", database: Database, session_id: str) -> None:
-        """Make the change.
+    async def make(self, sessions: Sessions, session_id: str, *, agents: "Agents | None") -> None:
+        """Make the change; `agents` are those that may be at work in the session.
 
         Raises:
             NotFound: There is no such session.
             Conflict: A turn of it is running, so it cannot be deleted.
         """
-        found = Sessions(database, agents.held.lease)
         if self.title is not None:
-            await found.change(session_id, title=self.title, mode=None, trust=None)
+            await sessions.change(session_id, title=self.title, mode=None, trust=None)
         if self.delete:
-            if agents.is_running(session_id):
+            if agents is not None and agents.is_running(session_id):
                 raise Conflict("a turn of this session is running", hint="Wait for its end, or cancel it.", session=session_id)
-            await found.delete(session_id)
+            await sessions.delete(session_id)
 
 
 class Talk(Protocol):

@@ -91,6 +91,8 @@ async def _run(given: Any, mounts: dict[str, str]) -> EndOfTurn:
                     return CANCELLED
                 finally:
                     person.leave()
+        if not person.saw_the_end:
+            watcher.note(f"the server was stopped; the turn goes on when it is back. See: holdfast sessions show {talk.session_id}")
         if given.demo and asker is not None and reason == DONE:
             await asker.offer_undo(talk.session_id)
         return reason
@@ -139,6 +141,7 @@ class _Person:
     _doing: set[asyncio.Task[None]] = field(default_factory=set["asyncio.Task[None]"])
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     _has_gone: bool = False
+    saw_the_end: bool = False
 
     def meet(self, talk: Talk) -> None:
         """The turn has begun."""
@@ -164,6 +167,8 @@ class _Person:
                 self._asking[tool_id] = self._do(self._ask(self.asker, event))
         elif event.type in ("chat:tool-decided", "chat:tool-result"):
             self._settled(tool_id, event)
+        elif event.type == "chat:stream-end":
+            self.saw_the_end = True
 
     def leave(self) -> None:
         """Ask nothing any more."""

@@ -112,6 +112,8 @@ def _show(session: dict[str, Any], said: Sequence[Said], *, as_json: bool) -> No
 
 def _show_message(each: Said) -> None:
     match each.message:
+        case UserMessage(is_note=True):
+            print(f"· {visible_line(each.message.text)}")
         case UserMessage():
             print(f"\n{_bold('> ' + visible(each.message.text))}")
         case AssistantMessage():
