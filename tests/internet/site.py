@@ -82,12 +82,15 @@ class Site:
 def site(*answers: Answer) -> Generator[Site]:
     """A server that is there for as long as the block lasts."""
     closing = threading.Event()
-    handler = type("OneSite", (Handler,), {})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+
+    class OneSite(Handler):
+        """The handler of this site alone."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), OneSite)
     server.daemon_threads = True
     made = Site(server.server_address[1], closing)
     made.answer(*answers)
-    handler.site = made  # pyright: ignore[reportAttributeAccessIssue]
+    OneSite.site = made
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

@@ -108,7 +108,7 @@ async def test_an_address_of_brave_with_a_path_is_taken_whole() -> None:
 
 @carries("SEARCH-12")
 def test_without_an_address_braves_own_is_asked() -> None:
-    assert Brave(KEY)._address().url == "https://api.search.brave.com/res/v1/web/search"  # pyright: ignore[reportPrivateUsage]
+    assert Brave(KEY)._address().url == "https://api.search.brave.com/res/v1/web/search"  # pyright: ignore[reportPrivateUsage] - nobody may be asked for real
 
 
 @carries("SEARCH-7")
@@ -318,7 +318,7 @@ async def test_a_redirect_on_the_same_server_is_followed_but_not_without_end() -
 
 @carries("SEARCH-20")
 async def test_a_redirect_from_https_to_http_is_never_followed() -> None:
-    from holdfast.internet.get import _followed  # pyright: ignore[reportPrivateUsage]
+    from holdfast.internet.get import _followed  # pyright: ignore[reportPrivateUsage] - there is no server with TLS here
     from holdfast.internet.question import Address
 
     def follow(before: str, after: str) -> str:

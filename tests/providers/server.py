@@ -154,13 +154,16 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving(*plays: Play) -> Generator[Server]:
     """A server that is there for as long as the block lasts."""
-    handler = type("OneServer", (_Handler,), {})
-    http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+
+    class OneServer(_Handler):
+        """The handler of this server alone."""
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), OneServer)
     http.daemon_threads = True
     http.block_on_close = False
     server = Server(http.server_address[1])
     server.play(*plays)
-    handler.server_told = server  # pyright: ignore[reportAttributeAccessIssue]
+    OneServer.server_told = server
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

@@ -77,7 +77,7 @@ def test_an_address_that_is_none_is_told_by_the_settings_name_and_not_by_its_val
     ],
 )
 def test_ollamas_host_is_taken_as_ollama_takes_it(host: str | None, url: str) -> None:
-    from holdfast.providers.ollama.client import _url  # pyright: ignore[reportPrivateUsage]
+    from holdfast.providers.ollama.client import _url  # pyright: ignore[reportPrivateUsage] - no server can be on each of these hosts
 
     assert _url(host) == url
 

@@ -22,4 +22,4 @@ def test_without_being_told_otherwise_the_limits_are_those_of_the_documents() ->
 
 def test_limits_do_not_change_once_they_are_set() -> None:
     with pytest.raises(FrozenInstanceError):
-        Limits().tool_seconds = 1  # pyright: ignore[reportAttributeAccessIssue]
+        Limits().tool_seconds = 1  # pyright: ignore[reportAttributeAccessIssue] - that is what is tried

@@ -216,7 +216,7 @@ async def test_an_undo_that_dies_is_finished_by_the_next_holder(bench: Workbench
         done += 1
         if done == 100:
             raise Killed
-        plain(self, step)  # pyright: ignore[reportArgumentType]
+        plain(self, step)  # pyright: ignore[reportArgumentType] - passed on as it is
 
     monkeypatch.setattr(Apply, "_one", one)
     with pytest.raises(Killed):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from holdfast.vocabulary.json import dump, flaw_in
 from holdfast.vocabulary.messages import CallBlock
@@ -26,7 +26,7 @@ def flaw_of(text: str) -> str:
         return "the arguments are not valid JSON"
     if not isinstance(value, Mapping):
         return "the arguments are not a JSON object"
-    flaw = flaw_in(value)  # pyright: ignore[reportUnknownArgumentType]
+    flaw = flaw_in(cast("Mapping[object, object]", value))
     return f"something in the arguments {flaw}" if flaw else ""
 
 

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import orjson
 
@@ -46,7 +47,7 @@ def insert(table: str, columns: str) -> str:
 def _plain(value: object) -> object:
     """The dict or list for a mapping or sequence that `json` does not know."""
     if isinstance(value, Mapping):
-        return dict(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return dict(cast("Mapping[object, object]", value))
     if isinstance(value, Sequence):
-        return list(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return list(cast("Sequence[object]", value))
     raise TypeError(f"{type(value).__name__} is not JSON")

@@ -47,7 +47,7 @@ async def test_a_missing_argument_is_named_in_fields(desk: Desk) -> None:
 def test_every_error_has_one_of_the_codes_that_clients_know(kind: type[HoldfastError]) -> None:
     from holdfast.toolsets.workspace import DIALECT
 
-    error = kind([Mistake("x", "is wrong")]) if kind is InvalidArguments else kind("x")  # pyright: ignore[reportArgumentType]
+    error = kind([Mistake("x", "is wrong")]) if kind is InvalidArguments else kind("x")  # pyright: ignore[reportArgumentType] - it alone is made of mistakes
 
     body: Any = DIALECT.problem(error).body
 

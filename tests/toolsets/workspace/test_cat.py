@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.toolsets.workspace._cat import Style  # pyright: ignore[reportPrivateUsage]
+from holdfast.toolsets.workspace._cat import Style  # pyright: ignore[reportPrivateUsage] - every style at once, without files
 from tests.desk import Desk
 from tests.promises import carries
 from tests.toolsets.asking import done, refused

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.toolsets.workspace._path_pattern import path_filter  # pyright: ignore[reportPrivateUsage]
+from holdfast.toolsets.workspace._path_pattern import path_filter  # pyright: ignore[reportPrivateUsage] - many patterns, without files
 from tests.desk import Desk
 from tests.promises import carries
 from tests.toolsets.asking import add_chat, done, refused

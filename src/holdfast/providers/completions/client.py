@@ -60,7 +60,7 @@ class Completions:
         except (TimeoutError, OpenAIError, httpx2.HTTPError, ValueError) as error:
             self.problem = faults.silence(error, shown(self._server.url))
             return None
-        rows = said.get("data") if isinstance(said, dict) else said  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        rows = cast("dict[str, Any]", said).get("data") if isinstance(said, dict) else said
         every = cast("list[Any]", rows) if isinstance(rows, list) else []
         return [row for row in every if isinstance(row, dict) and isinstance(cast("dict[str, Any]", row).get("id"), str)]
 

@@ -128,7 +128,7 @@ class StreamReader:
         function: Any = told.get("function") or {}
         index: int = told.get("index", number)
         call = self._current.get(index)
-        given_id: str = told.get("id") or ""
+        given_id = told.get("id") or ""
         # Some servers number every call 0, and tell them apart by their ids alone.
         if call is None or (given_id and given_id != call.given_id):
             call = self._begin(index, given_id, function.get("name"))
@@ -138,8 +138,8 @@ class StreamReader:
             call.pieces.append(text)
             yield ToolCallDelta(call.id, text)
 
-    def _begin(self, index: int, given_id: str, name: object) -> _Call:
-        if not isinstance(name, str) or not name or not isinstance(given_id, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+    def _begin(self, index: int, given_id: object, name: object) -> _Call:
+        if not isinstance(name, str) or not name or not isinstance(given_id, str):
             raise ValueError
         if given_id and any(given_id == other.given_id for other in self._calls):
             raise faults.malformed(self.provider, "two calls in it have the same id")

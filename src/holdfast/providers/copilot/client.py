@@ -1,7 +1,7 @@
 """Copilot's models. It is not an official interface: the headers are what public clients send."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from holdfast import __version__
 from holdfast.providers import prices
@@ -85,4 +85,4 @@ def _model(told: dict[str, Any]) -> Model:
 
 def _capabilities(told: dict[str, Any]) -> dict[str, Any]:
     said: Any = told.get("capabilities")
-    return said if isinstance(said, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    return cast("dict[str, Any]", said) if isinstance(said, dict) else {}

@@ -103,7 +103,8 @@ class Ollama:
         import httpx
 
         patience = self._settings.patience
-        http = cast("httpx.AsyncClient", client._client)  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
+        # Its connections, without its own reading of what comes, which is ours to do.
+        http = cast("httpx.AsyncClient", client._client)  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType] - as said above
         try:
             async with asyncio.timeout(patience.first_seconds):
                 response = await http.send(http.build_request("POST", "/api/chat", content=body), stream=True)
