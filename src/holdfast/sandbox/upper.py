@@ -205,6 +205,7 @@ def check_wanted(stop: Event | None) -> None:
         raise Stopped
 
 
+# The call is in workspace/kernel.py too: the two may not import each other, and beneath both are only nouns, which touch no kernel.
 class _OpenHow(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 

@@ -29,6 +29,7 @@ _MAX_PATH_BYTES = 4095
 _AS_STEP = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 
+# The call is in sandbox/upper.py too: the two may not import each other, and beneath both are only nouns, which touch no kernel.
 class _OpenHow(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
