@@ -31,11 +31,14 @@ _CHECKOUT = Path(__file__).parent.parent.parent
 _OVER_AS_ROOT, _OVER_AS_USER = 13, 10
 
 _BUBBLEWRAP = "bwrap --unshare-all --die-with-parent --new-session --ro-bind / / --proc /proc --dev /dev --tmpfs /tmp sh -c true"
+_FOUND_AND_READ = "find tree -type f | wc -l; cat tree/*/* | sha256sum"
 _HEAVY = {
     "files copied and removed": "cp -r tree copy && rm -r copy",
     "files packed and unpacked": "mkdir out && tar cf - tree | tar xf - -C out && rm -r out",
-    "files found and read": "find tree -type f | wc -l; cat tree/*/* | sha256sum",
+    "files found and read": _FOUND_AND_READ,
 }
+# What a command costs once beside what each file costs.
+_TIMES_AS_MANY = 10
 
 
 async def rows(bench: Bench) -> AsyncGenerator[Row]:
@@ -68,6 +71,15 @@ async def rows(bench: Bench) -> AsyncGenerator[Row]:
                 goal=1.1,
                 rounds=7,
             )
+    many = files * _TIMES_AS_MANY
+    with _serving(many, user=True) as person:
+        yield await bench.row(
+            f"command: {many} files found and read",
+            ours=lambda: person.turn("confined", _FOUND_AND_READ),
+            floor=("plain", lambda: person.turn("plain", _FOUND_AND_READ)),
+            goal=1.1,
+            rounds=5,
+        )
 
 
 async def _true(bench: Bench, who: str, server: "_Server", over_milliseconds: int) -> Row:
