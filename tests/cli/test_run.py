@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cli.terminal import COMMAND, Terminal
+from tests.cli.terminal import COMMAND, Ended, Terminal
 from tests.cli.typing import Typist, typing
 from tests.promises import carries
 from tests.served import Served, serving
@@ -209,12 +209,38 @@ def test_beside_a_server_a_program_decides_and_answers_by_lines_and_no_clock_run
 
 
 @carries("RUN-3", "RUN-4")
-def test_beside_a_server_the_end_of_all_input_is_a_no(server: Served) -> None:
-    ended = server.run(*beside(server, "question", "--json"), check=False)
+def test_beside_a_server_the_end_of_all_input_is_a_no(server: Served, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(server.home))
+    ended = terminal.run(*beside(server, "question", "--json"))
 
-    kinds = [json.loads(line)["type"] for line in ended.stdout.splitlines()]
-    assert (ended.returncode, kinds[-1], "chat:question" in kinds) == (1, "chat:stream-end", True)
-    assert "nobody is here to answer" in ended.stderr
+    kinds = [json.loads(line)["type"] for line in ended.out.splitlines()]
+    assert (ended.code, kinds[-1], "chat:question" in kinds) == (1, "chat:stream-end", True)
+    assert "nobody is here to answer" in ended.err
+
+
+@carries("RUN-3", "RUN-8")
+def test_beside_a_server_sessions_are_listed_renamed_and_deleted(
+    server: Served, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(server.home))
+    client, address = server.client(), f"/api/v1/workspaces/{server.workspace_id}/sessions"
+    session, running = (client.post(address, json={"title": "first"}).json()["id"] for _ in range(2))
+    client.post(f"{address}/{running}/messages", json={"content": "go", "model": "scripted/slow"})
+
+    def sessions(*words: str) -> Ended:
+        return terminal.run("sessions", *words, "--project", str(server.project))
+
+    listed = json.loads(sessions("--json").out)
+    renamed = sessions("rename", session, "second")
+    title = client.get(f"{address}/{session}").json()["title"]
+    deleted, refused = sessions("delete", session), sessions("delete", running)
+    left = [each["id"] for each in client.get(address).json()]
+    client.post(f"{address}/{running}/cancel")
+
+    assert {session, running} <= {each["id"] for each in listed}
+    assert (renamed.code, title, deleted.code, refused.code) == (0, "second", 0, 1)
+    assert "a turn of this session is running" in refused.err
+    assert (session in left, running in left) == (False, True)
 
 
 def sitting(server: Served, script: str) -> Any:

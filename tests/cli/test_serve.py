@@ -15,8 +15,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.cli.terminal import Terminal
+from tests.cli.typing import typing
 from tests.promises import carries
+from tests.providers.server import unused_port
 from tests.served import HOLDFAST, SECRET, environment, holdfast, serving
+from tests.untested import needs
 
 
 @carries("SERVE-1")
@@ -238,3 +242,92 @@ def test_to_a_person_it_says_three_curl_lines_that_work(tmp_path: Path) -> None:
         shown = b""
     os.close(here)
     assert b"request" not in shown, "a person who did not ask for them sees no requests"
+
+
+def greeted(folder: Path, *words: str, **environ: str) -> tuple["subprocess.Popen[str]", list[str], dict[str, str]]:
+    """A server that somebody has started, all that it said to them, and the environment it has."""
+    chosen = environment(folder / "home", OLLAMA_HOST=f"http://127.0.0.1:{unused_port()}", **environ)
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"):
+        chosen.setdefault(name, "")
+    command = [*HOLDFAST, "serve", "--port", "0", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=chosen, text=True)
+    assert process.stdout is not None
+    said: list[str] = []
+    while not said or "Stop it" not in said[-1]:
+        said.append(process.stdout.readline())
+        assert said[-1] or process.poll() is None, said
+    return process, said, chosen
+
+
+@carries("RUN-9", "RUN-10", "RUN-3")
+@needs("bubblewrap", "the demo runs a command inside it")
+def test_what_it_says_to_a_person_works_as_it_is_the_demo_beside_it_and_a_socket_too(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    process, said, environ = greeted(folder, "--demo")
+    project, before = folder / "home-demo", (folder / "home-demo/src/greet.py").read_text()
+
+    assert any("model  scripted/demo: set by the command line" in line for line in said)
+    run = shlex.split(next(line for line in said if " run " in line))
+    with typing(tmp_path, *run[run.index("run") :], HOLDFAST_HOME=run[0].partition("=")[2]) as typist:
+        diff = typist.answers("Do it?", "y")
+        effects = typist.answers("keep, choose or drop?", "k")
+        typist.answers("> ", "2")
+        assert typist.ends() == 0
+    after = (project / "src/greet.py").read_text()
+
+    token = next(line for line in said if "export TOKEN=" in line).partition("=")[2].strip()
+    at = next(number for number, line in enumerate(said) if "-m websockets" in line)
+    client = shlex.split(said[at].replace("$TOKEN", token))
+    frame = said[at + 1].partition("type: ")[2]
+    with subprocess.Popen(client, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, text=True) as talking:
+        assert talking.stdin is not None
+        assert talking.stdout is not None
+        talking.stdin.write(frame)
+        talking.stdin.flush()
+        heard = next(line for line in talking.stdout if "chat:stream-start" in line)
+        talking.kill()
+    process.terminate()
+    process.communicate()
+
+    assert process.returncode == 0
+    assert '+LANGUAGES = {"en": "Hello", "fr": "Bonjour", "de": "Guten Tag", "es": "Hola"}' in diff
+    assert "docs/languages.txt" in effects
+    assert "Your answer: no" in typist.seen
+    assert before != after
+    assert (project / "docs/languages.txt").exists()
+    assert "scripted/demo" in heard
+
+
+@carries("RUN-9", "PICK-2")
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [
+        ({}, "model  scripted/demo: there is no key and no Ollama"),
+        pytest.param({"OPENAI_API_KEY": "sk-planted-0123456789"}, "model  openai/gpt-5.5: OPENAI_API_KEY is set", marks=pytest.mark.long),
+    ],
+)
+def test_it_says_which_model_answers_and_why(tmp_path: Path, environ: dict[str, str], said: str) -> None:
+    process, lines, _ = greeted(tmp_path, str(tmp_path), **environ)
+    process.kill()
+    process.communicate()
+
+    assert any(said in line for line in lines), lines
+    assert "sk-planted" not in "".join(lines)
+
+
+@carries("RUN-9")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--profile", "none"], "none"),
+        (["--model", "scripted/none"], "there is no script 'none'"),
+        (["--model", "nobody/x"], "nobody is known to have"),
+        (["--trust", "much"], "trust"),
+        (["--demo", "--model", "scripted/demo"], "not allowed with"),
+    ],
+)
+def test_what_nobody_could_talk_with_is_told_before_it_serves(terminal: Terminal, words: list[str], said: str) -> None:
+    ended = terminal.run("serve", "--port", "0", "--json", *words)
+
+    assert (ended.code, ended.out, said in ended.err, "Traceback" in ended.err) == (64, "", True, False)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from tests.cli.terminal import Terminal
 from tests.promises import carries
-from tests.served import serving
 
 SCRIPT = "turns: [{answers: [[{say: 'I look.'}, {call: read, with: {path: /notes.md}}], [{say: 'Two lines, {{user}}.'}]]}]"
 
@@ -58,18 +57,3 @@ def test_where_nobody_ever_talked_that_is_told(terminal: Terminal, tmp_path: Pat
     nowhere, elsewhere = terminal.run("sessions"), terminal.run("sessions", "--project", str(tmp_path))
 
     assert [(each.code, bool(each.err)) for each in (nowhere, elsewhere)] == [(1, True)] * 2
-
-
-@carries("RUN-3", "RUN-8")
-def test_beside_a_server_sessions_are_listed_renamed_and_deleted(tmp_path: Path) -> None:
-    with serving(tmp_path) as server:
-        client, address = server.client(), f"/api/v1/workspaces/{server.workspace_id}/sessions"
-        session = client.post(address, json={"title": "first"}).json()["id"]
-        project = ("--project", str(server.project))
-
-        listed = json.loads(server.run("sessions", "--json", *project).stdout)
-        server.run("sessions", "rename", session, "second", *project)
-        renamed = client.get(f"{address}/{session}").json()["title"]
-        server.run("sessions", "delete", session, *project)
-
-        assert ([each["id"] for each in listed], renamed, client.get(address).json()) == ([session], "second", [])

@@ -1,5 +1,6 @@
 """Scripts: what they can say, how strictly they are read, and the demo on the real tools."""
 
+import os
 import re
 import shutil
 from dataclasses import replace
@@ -9,6 +10,7 @@ import pytest
 
 from holdfast.providers.protocol import Request
 from holdfast.providers.scripted import Scripted, parse
+from holdfast.providers.scripted.sample import sample, unpack
 from holdfast.providers.settings import ProviderSettings, Retries
 from holdfast.vocabulary.chunks import Chunk, End, EndReason, Fault, Retrying, Start, Text, Thinking, ToolCallEnd, ToolCallStart, Usage
 from holdfast.vocabulary.errors import InvalidSetting
@@ -181,6 +183,36 @@ async def test_scripts_are_files_of_one_folder_and_of_no_other(tmp_path: Path) -
     [fault] = [each async for each in provider.stream(Request("bad", [UserMessage("x")]))]
     assert isinstance(fault, Fault)
     assert "bad, line 1" in fault.error.message
+
+
+async def test_a_script_that_was_changed_is_read_again_and_one_can_be_given_by_its_path(tmp_path: Path) -> None:
+    script = "turns: [{answers: [[{say: %s}]]}]"
+    (tmp_path / "mine.yaml").write_text(script % "one")
+    provider = Scripted(replace(SETTINGS, scripts=tmp_path))
+
+    async def said(name: str) -> str:
+        return "".join([each.text async for each in provider.stream(Request(name, [UserMessage("x")])) if isinstance(each, Text)])
+
+    before = await said("mine")
+    (tmp_path / "mine.yaml").write_text(script % "another")
+    os.utime(tmp_path / "mine.yaml", ns=(1, 1))
+    provider.play("/elsewhere/mine.yaml", script % "third")
+
+    assert [before, await said("mine"), await said("/elsewhere/mine.yaml")] == ["one", "another", "third"]
+
+
+@carries("SCRIPT-5")
+def test_the_sample_project_that_is_shipped_is_the_one_that_people_look_at(tmp_path: Path) -> None:
+    shown = CHECKOUT / "examples" / "sample-project"
+    files = {str(path.relative_to(shown)): path.read_text() for path in shown.rglob("*") if path.is_file()}
+
+    unpack(tmp_path / "copy")
+    (tmp_path / "copy" / "src" / "greet.py").write_text("changed")
+    (tmp_path / "copy" / "docs" / "languages.txt").write_text("left by a tour")
+    unpack(tmp_path / "copy")
+    copy = {str(path.relative_to(tmp_path / "copy")): path.read_text() for path in (tmp_path / "copy").rglob("*") if path.is_file()}
+
+    assert sample() == files == copy
 
 
 @carries("SCRIPT-5")

@@ -5,6 +5,7 @@ import json
 import secrets
 import sys
 from collections.abc import Coroutine
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -68,13 +69,15 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
     port = listening.getsockname()[1]
     if port != settings["port"] and settings["port"]:
         print(f"port {settings['port']} is taken, so this is {port}", file=sys.stderr)
-    async with Platform.open(settings) as platform:
+    async with AsyncExitStack() as stack:
+        stack.enter_context(listening)
+        platform = await stack.enter_async_context(Platform.open(settings))
         workspace = await platform.ensure_workspace(folder)
         platform.mount_also(workspace.id, mounts)
-        await _hold(platform, workspace.id, mounts)
         # Found out while the rest is being made ready.
-        lacks = asyncio.create_task(platform.sandbox_lacks(workspace.id))
         choosing = asyncio.create_task(_choose(platform, settings, as_json=as_json))
+        await _hold(platform, workspace.id, mounts)
+        lacks = asyncio.create_task(platform.sandbox_lacks(workspace.id))
         user = await platform.local_user()
         bearer = tokens.issue(user.id, user.email, seconds=_YEAR, only_here=True)
         more: list[str] = settings["allowed_hosts"].casefold().split(",")
