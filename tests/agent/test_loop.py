@@ -1,77 +1,15 @@
 """The agent's loop, with a script in the model's place and everything else real."""
 
 import asyncio
-import json
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast.agent.conversation import Conversation
-from holdfast.app.agents import Agents
-from holdfast.providers.choose import Providers
-from holdfast.providers.settings import Patience, ProviderSettings, Retries
-from holdfast.vocabulary.chat import ChatEvent
 from holdfast.vocabulary.errors import Busy
 from holdfast.vocabulary.messages import AssistantMessage, CallBlock, ToolMessage, UserMessage
-from holdfast.vocabulary.profile import SHIPPED
 from holdfast.vocabulary.trust import Trust
-from tests.desk import Desk, open_desk
-
-
-class Talk:
-    """A session with a scripted model, and what is heard of it."""
-
-    def __init__(self, desk: Desk, agents: Agents, conversation: Conversation, profile: str) -> None:
-        self.desk = desk
-        self.agents = agents
-        self.conversation = conversation
-        self.profile = SHIPPED[profile]
-        self.events: list[ChatEvent] = []
-        self.news = asyncio.Event()
-        conversation.watch(self._hear)
-
-    async def say(self, content: str = "go") -> str:
-        return await self.agents.send(self.conversation.id, content, self.profile, model="scripted/test")
-
-    def _hear(self, event: ChatEvent) -> None:
-        self.events.append(event)
-        self.news.set()
-
-    async def until(self, kind: str) -> None:
-        while not self.heard(kind):
-            self.news.clear()
-            await self.news.wait()
-
-    def heard(self, kind: str) -> list[Any]:
-        return [event.payload for event in self.events if event.type == kind]
-
-    @property
-    def results(self) -> list[tuple[str, bool]]:
-        return [(message.text, message.is_error) for message in self.conversation.messages if isinstance(message, ToolMessage)]
-
-
-@asynccontextmanager
-async def talk(
-    folder: Path, *answers: object, trust: Trust = Trust.AUTONOMOUS, profile: str = "core", session: str | None = None, **script: object
-) -> AsyncGenerator[Talk]:
-    """An open workspace, and a session in it; each of the answers is a list of steps."""
-    scripts = folder / "scripts"
-    scripts.mkdir(exist_ok=True)
-    (scripts / "test.yaml").write_text(json.dumps({"turns": [{"answers": list(answers)}], **script}), encoding="utf-8")
-    settings = ProviderSettings(scripts=scripts, patience=Patience(between_seconds=2), retries=Retries(first_seconds=0.01))
-    async with open_desk(folder) as desk:
-        held = await desk.holdfast.platform.hold(desk.holdfast.workspace_id)
-        agents = Agents(desk.holdfast.platform, held, Providers(settings))
-        chosen = SHIPPED[profile]
-        conversation = await (agents.conversation(session) if session else agents.create(chosen, trust=trust))
-        yield Talk(desk, agents, conversation, profile)
-
-
-def calls(tool: str, **arguments: object) -> dict[str, object]:
-    return {"call": tool, "with": arguments}
+from tests.agent.talking import calls, talk
 
 
 async def test_words_are_passed_on_as_they_come_and_kept_as_one_message(tmp_path: Path) -> None:
