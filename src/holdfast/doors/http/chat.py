@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import Field
 
@@ -118,7 +118,7 @@ class Chat(Talk):
     def told_error(self, error: HoldfastError, frame: Mapping[str, Any]) -> object:
         """chat:error."""
         payload = frame.get("payload")
-        given: object = payload.get("conversationId") if isinstance(payload, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        given = cast("dict[str, object]", payload).get("conversationId") if isinstance(payload, dict) else None
         conversation_id = given if isinstance(given, str) else None
         return {"type": "chat:error", "payload": {"conversationId": conversation_id, "code": error.code, "message": str(error)}}
 
