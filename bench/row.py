@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured, in seconds. The goal is a ratio of ours to the floor.
+    """What was measured, in seconds unless `unit` is "B" for bytes. The goal is a ratio of ours to the floor.
 
     `floor_name` says what the floor is. `parts` are figures of ours that
     explain the whole, such as the engine without the road. `note` says
@@ -21,6 +22,7 @@ class Row:
     peers: Mapping[str, float] = field(default_factory=dict[str, float])
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
     note: str = ""
+    unit: Literal["s", "B"] = "s"
 
     @property
     def ratio(self) -> float | None:

@@ -21,7 +21,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def as_json(rows: Sequence[Row], *, quick: bool) -> str:
-    """All rows with their figures in seconds, and the machine."""
+    """All rows with their figures, and the machine."""
     listed = [{**asdict(row), "ratio": row.ratio, "met": row.met} for row in rows]
     return json.dumps(
         {"at": datetime.now(UTC).isoformat(timespec="seconds"), "machine": machine(), "quick": quick, "rows": listed}, indent=2
@@ -33,8 +33,12 @@ def machine() -> str:
     return f"{cpu_count()} cores {platform.machine()}, Python {platform.python_version()}, Linux {platform.release().partition('-')[0]}"
 
 
-def spelled(seconds: float) -> str:
-    """A time with three digits and its unit."""
+def spelled(amount: float, unit: str = "s") -> str:
+    """A time with three digits and its unit, or kilobytes."""
+    return f"{amount / 1024:.3g} KB" if unit == "B" else _time(amount)
+
+
+def _time(seconds: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}" if seconds < 1000 * size else f"{seconds / size:.0f} {unit}"
@@ -42,17 +46,17 @@ def spelled(seconds: float) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    ours = spelled(row.ours) + (f" ({_listed(row.parts)})" if row.parts else "")
-    floor = f"{row.floor_name} {spelled(row.floor)}" if row.floor else f"{row.floor_name}: none"
-    peers = "; ".join(text for text in (_listed(row.peers, row.floor), row.note) if text)
+    ours = spelled(row.ours, row.unit) + (f" ({_listed(row.parts, unit=row.unit)})" if row.parts else "")
+    floor = f"{row.floor_name} {spelled(row.floor, row.unit)}" if row.floor else f"{row.floor_name}: none"
+    peers = "; ".join(text for text in (_listed(row.peers, row.floor, unit=row.unit), row.note) if text)
     ratio = "" if row.ratio is None else _ratio(row.ratio)
     goal = "" if row.goal is None else f"≤ {row.goal:g}"
     return row.what, ours, floor, peers, ratio, goal, {None: "", True: "yes", False: "NO"}[row.met]
 
 
-def _listed(figures: Mapping[str, float], floor: float | None = None) -> str:
-    times = {name: f" ({_ratio(seconds / floor)})" if floor else "" for name, seconds in figures.items()}
-    return ", ".join(f"{name} {spelled(seconds)}{times[name]}" for name, seconds in figures.items())
+def _listed(figures: Mapping[str, float], floor: float | None = None, *, unit: str) -> str:
+    times = {name: f" ({_ratio(amount / floor)})" if floor else "" for name, amount in figures.items()}
+    return ", ".join(f"{name} {spelled(amount, unit)}{times[name]}" for name, amount in figures.items())
 
 
 def _ratio(ratio: float) -> str:
