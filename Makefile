@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help setup run test test-all check fix bench lock new-tool
 
 help:
-	@echo "make run       serve a sample project, with three curl lines to try"
+	@echo "make run       serve a sample project, and print lines to try: a model, a WebSocket, curl"
 	@echo "make test      what must pass before every commit; make test-all adds what takes long"
 	@echo "make check     style, types and the ladder; make fix repairs what can be repaired"
 	@echo "make bench     our figures beside the floors and peers"

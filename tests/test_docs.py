@@ -15,8 +15,8 @@ import pytest
 
 CHECKOUT = Path(__file__).parent.parent
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
-# Each is tested elsewhere: set-up, the server and new-tool have tests of their own.
-ELSEWHERE = re.compile(r"git clone |make |curl |(\S*/)?holdfast serve\b")
+# Each is tested elsewhere: set-up, the server, turns of a model and new-tool have tests of their own.
+ELSEWHERE = re.compile(r"git clone |make |curl |(\S*/)?holdfast (serve|run)\b")
 
 
 @dataclass(frozen=True)

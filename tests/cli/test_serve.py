@@ -279,7 +279,7 @@ def test_what_it_says_to_a_person_works_as_it_is_the_demo_beside_it_and_a_socket
     token = next(line for line in said if "export TOKEN=" in line).partition("=")[2].strip()
     at = next(number for number, line in enumerate(said) if "-m websockets" in line)
     client = shlex.split(said[at].replace("$TOKEN", token))
-    frame = said[at + 1].partition("type: ")[2]
+    frame = said[at + 1].strip() + "\n"
     with subprocess.Popen(client, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, text=True) as talking:
         assert talking.stdin is not None
         assert talking.stdout is not None

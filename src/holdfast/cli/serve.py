@@ -76,7 +76,7 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
         platform.mount_also(workspace.id, mounts)
         # Found out while the rest is being made ready.
         choosing = asyncio.create_task(_choose(platform, settings, as_json=as_json))
-        await _hold(platform, workspace.id, mounts)
+        is_held = await _hold(platform, workspace.id, mounts)
         lacks = asyncio.create_task(platform.sandbox_lacks(workspace.id))
         user = await platform.local_user()
         bearer = tokens.issue(user.id, user.email, seconds=_YEAR, only_here=True)
@@ -92,18 +92,20 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
         told: dict[str, Any] = {"url": f"{base}/?token={once}", "token": bearer, "workspace_id": workspace.id, "user": user.email}
         told["sandbox_tier"] = 0 if missing else 1
         collect_less_often()
-        say = partial(_tell, told) if as_json else partial(welcome, told, base, folder, missing, chosen)
+        say = partial(_tell, told) if as_json else partial(welcome, told, base, folder, missing, chosen if is_held else None)
         await serve(app, listening, on_ready=say, on_stop=platform.stop_waiting)
 
 
-async def _hold(platform: Platform, workspace_id: str, mounts: dict[str, str]) -> None:
-    """Take the workspace now, so that it is ready; when another process has it, calls are passed on there."""
+async def _hold(platform: Platform, workspace_id: str, mounts: dict[str, str]) -> bool:
+    """Take the workspace now, so that it is ready; when another process has it, calls are passed on there, and it is False."""
     try:
         await platform.take_up(workspace_id)
     except Busy:
         if mounts:
             raise
         print("another process holds this folder's workspace, so calls are passed on to it", file=sys.stderr)
+        return False
+    return True
 
 
 def _tell(told: dict[str, Any]) -> None:
