@@ -175,5 +175,10 @@ WORKSPACE = {
         "PERSON-5": "An unknown file or version is 404; a version of another file is.",
         "PERSON-6": "No model sees these tools.",
         "PERSON-7": "list_deleted, describe_file and version_content tell of deleted files, of a file, and of a version's bytes.",
+        "REWIND-1": "rewind makes every file that a session's tools and commands changed after an event what it was then; 0 is before all.",
+        "REWIND-2": "What others have changed since is left alone, whole, and told with the reason; the rest goes back.",
+        "REWIND-3": "A dry run tells exactly what would happen and changes nothing; a rewind is a call that can be undone.",
+        "REWIND-4": "A rewind that a crash cut off is finished by the next holder.",
+        "REWIND-5": "A session that is not there is 404, an event that it does not have 400.",
     },
 }

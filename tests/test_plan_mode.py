@@ -57,7 +57,7 @@ class Aim:
             "questions": [{"name": "go", "question": "Go?", "schema": {"type": "string"}}],
         }
         if tool.toolset == "person":
-            return self.ids.get(f"{tool.name}.{name}")
+            return 0 if name == "event" else self.ids.get(f"{tool.name}.{name}")
         if name in ("old_string", "new_string"):
             return "body" if name == "old_string" else "soul"
         return known.get(name)
@@ -147,6 +147,9 @@ async def prepared(desk: Desk, session: str) -> dict[str, str]:
     gone = await done("write", path="/gone.md", content="gone\n")
     await done("rm", path="/gone.md")
     undoable = await done("write", path="/undoable.md", content="to be taken back\n")
+    held = await desk.holdfast.platform.hold(desk.holdfast.workspace_id)
+    other = await sessions.open_session(desk.holdfast.platform.database, held.lease, trust="autonomous", profile="coder")
+    await desk.holdfast.take(ToolCall("other", "write", {"path": "/other.md", "content": "of another"}, Caller(session=other.id)))
     effects: dict[str, dict[str, Any]] = {}
     for name in ("keep", "drop"):
         call = ToolCall(f"held-{name}", "bash", {"command": f"echo kept > {name}-made.md"}, Caller(session=session), effects=Wish.HOLD)
@@ -157,6 +160,7 @@ async def prepared(desk: Desk, session: str) -> dict[str, str]:
         "restore.version_id": first["version_id"],
         "undelete.file_id": gone["file_id"],
         "undo.call_id": undoable["call"],
+        "rewind.session": other.id,
         "keep.effects_id": str(effects["keep"].get("effectsId")),
         "drop.effects_id": str(effects["drop"].get("effectsId")),
         "describe_file.file_id": first["file_id"],
@@ -169,7 +173,7 @@ async def prepared(desk: Desk, session: str) -> dict[str, str]:
 # What these do when nothing stops them can be seen in the files. touch changes times alone, and drop throws away what was pending.
 CHANGING = {
     *("bash", "file_write", "fs.apply_patch", "fs.write", "edit", "mkdir", "mv", "rm", "write"),
-    *("keep", "restore", "undelete", "undo"),
+    *("keep", "restore", "rewind", "undelete", "undo"),
 }
 # Asks a person and waits.
 WAITING = {"ask_user"}

@@ -166,7 +166,7 @@ class Keeper:
         remember = Remember(self.records, self.mounts, plan.new.id, author.origin, plan.kind)
         tries = 0
         while True:
-            steps, conflicts, forgotten = await self._surveyed(plan, rule)
+            steps, conflicts, forgotten = await self.surveyed(plan, rule)
             if conflicts or not steps:
                 return Kept(conflicts=tuple(conflicts))
             try:
@@ -190,7 +190,8 @@ class Keeper:
             forgotten=tuple(forgotten),
         )
 
-    async def _surveyed(self, plan: Plan, rule: Rule) -> tuple[list[Step], list[KeepConflict], list[Effect]]:
+    async def surveyed(self, plan: Plan, rule: Rule) -> tuple[list[Step], list[KeepConflict], list[Effect]]:
+        """The steps that are left to do, what is in their way, and what could not be taken back."""
         steps: list[Step] = []
         conflicts: list[KeepConflict] = []
         for name, theirs in (await self.in_thread(_by_mount, plan.steps)).items():
@@ -211,7 +212,7 @@ class Keeper:
     def _survey(
         self, plan: Plan, mount: Mount, steps: Sequence[Step], rule: Rule, virtual: Set[str]
     ) -> tuple[list[Step], list[KeepConflict]]:
-        met = [KeepConflict(step.mount, step.path, "exists") for step in steps if step.path in virtual] if virtual else []
+        met = [KeepConflict(step.mount, step.path, "exists", step.effect) for step in steps if step.path in virtual] if virtual else []
         seen = survey(mount, steps, rule)
         _check_space(mount, seen.steps)
         return [self._with_aside(plan.new.id, step, seen.sizes) for step in seen.steps], [*met, *seen.conflicts]

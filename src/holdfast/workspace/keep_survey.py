@@ -4,9 +4,9 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from holdfast.vocabulary.effects import Effect, EffectKind, EntryType
@@ -24,11 +24,15 @@ AS_IT_IS = -1  # the mode of an effect that has none of its own: whatever is the
 
 @dataclass(frozen=True)
 class KeepConflict:
-    """Where something is that was not there, or not so, and in words what. `why` is `changed`, `exists` or `gone`."""
+    """Where something is that was not there, or not so, and in words what. `why` is `changed`, `exists` or `gone`.
+
+    `effect` is the one that it is in the way of.
+    """
 
     mount: str
     path: str
     why: str
+    effect: Effect | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,28 @@ def seen_in(mount: Mount, folder: int, name: str, *, hashed: bool) -> Seen | Non
         return Seen(was, about.st_ctime_ns)
     finally:
         os.close(named)
+
+
+def entries_below(mount: Mount, path: str) -> Iterator[tuple[str, EntryType]]:
+    """All that is in a folder, at any depth, each after the folder that it is in; nothing when there is no folder."""
+    folders = [path]
+    while folders:
+        above = folders.pop()
+        try:
+            descriptor = open_beneath(mount.descriptor, above, os.O_RDONLY | os.O_DIRECTORY, follow=False)
+        except OSError as error:
+            if error.errno in _NOTHING:
+                continue
+            raise
+        try:
+            with os.scandir(descriptor) as found:
+                for entry in found:
+                    kind = _TYPES.get(stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode), EntryType.OTHER)
+                    if kind is EntryType.DIRECTORY:
+                        folders.append(f"{above}/{entry.name}")
+                    yield f"{above}/{entry.name}", kind
+        finally:
+            os.close(descriptor)
 
 
 @dataclass
@@ -242,7 +268,7 @@ class _Looking:
         return seen_at(self.mount, path, hashed=self.rule.needs_hash or not is_ignored)
 
     def _refuse(self, effect: Effect, path: str, why: str) -> None:
-        self.conflicts.append(KeepConflict(effect.mount, path, why))
+        self.conflicts.append(KeepConflict(effect.mount, path, why, effect))
 
 
 def lock_paths(mounts: Mapping[str, Mount], effects: Iterable[Effect], *, most_in_folder: int = 256) -> list[str]:

@@ -16,6 +16,7 @@ from .keep_choice import LeftOut, Permission, choose
 from .keep_source import Source
 from .mount import Mount
 from .records import Records
+from .rewind import Rewound, rewind
 from .trash import Trash
 from .undo import Undone, last_call, undo
 
@@ -103,6 +104,15 @@ class LayerBook:
         """
         chosen = call_id or await last_call(self.records, session_id)
         return await undo(self.records, self.changes, self.every or self.mounts, chosen, trash=self.trash, force=force)
+
+    async def rewind(self, session_id: str, event: int, *, dry_run: bool) -> Rewound:
+        """Take back what a session did to files after an event, but for what others have changed since.
+
+        Raises:
+            NotFound, InvalidArguments: There is no such session, or event.
+        """
+        mounts = self.every or self.mounts
+        return await rewind(self.records, self.changes, mounts, session_id, event, trash=self.trash, dry_run=dry_run)
 
     async def undecided(self, layer_id: str) -> Undecided:
         """The effects that are pending under that id.

@@ -25,6 +25,7 @@ from .plans import plan_files
 from .read import EVERYTHING
 from .records import Records
 from .resolve import resolve
+from .rewind import Rewound, rewind
 from .save import WHOLE, Part
 from .sight import Sight
 from .trash import Trash
@@ -179,6 +180,10 @@ class Library:
     async def undo(self, call_id: str, *, force: bool = False) -> Undone:
         """Take back all that a call did. Raises NotFound."""
         return await undo(self._kept(), self.changes, self.mounts, call_id, trash=self._trash(), force=force)
+
+    async def rewind(self, session_id: str, event: int, *, dry_run: bool = False) -> Rewound:
+        """Take back all that a session did after an event, but for what others have changed since. Raises NotFound, InvalidArguments."""
+        return await rewind(self._kept(), self.changes, self.mounts, session_id, event, trash=self._trash(), dry_run=dry_run)
 
     async def last_call(self, session_id: str) -> str:
         """The latest call of a session that can be taken back. Raises NotFound."""

@@ -31,6 +31,7 @@ from .undo_steps import AsLeft, Back, back_from_layer, back_from_versions
 _VERSIONS_A_PAGE = 1_000
 _LOOKED_THROUGH = 50
 NOT_KEPT = "not_kept"
+MANY = "\n"  # between the calls that one rewind takes back
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ async def last_call(records: Records, session_id: str | None) -> str:
     taken_back: set[str] = set()
     for row in undos:
         if row.kept_by not in taken_back:
-            taken_back.add(row.undoes)
+            taken_back.update(row.undoes.split(MANY))
     not_meant = taken_back | {row.kept_by for row in undos}
     for call_id in await layers.last_calls(database, workspace_id, session_id):
         if call_id not in not_meant:
@@ -76,26 +77,21 @@ async def undo(
     """
     by_name = {records.name_of(mount): mount for mount in mounts.values()}
     keeper = Keeper(records, changes, by_name, trash)
-    rows = [row for row in await layers.of_call(records.database, records.workspace_id, call_id) if row.state in _DONE]
-    made = await _versions(records, call_id)
-    back = [one for row in rows for one in await _from_layer(keeper, row, made)]
-    keys = tuple(f"{row.id}/" for row in rows)
-    back += await back_from_versions(records, [version for version in made if not (version.key or "").startswith(keys or ("\0",))])
-    if not rows and not made:
+    way = await way_back(keeper, call_id)
+    back = way.backs
+    if not way.is_known:
         raise NotFound("that call changed no files, or they are not on record", hint="Look at the history of the file.", call=call_id)
     away = [one for one in back if one.step.mount not in by_name]
     if away:
         raise NotFound("the call changed a mount that is not here", hint="Open the workspace with that mount.", mount=away[0].step.mount)
-    steps, lost = await _with_contents(keeper, back)
+    steps, lost = await with_contents(keeper, back)
     if lost and not force:
         return Undone(call_id, conflicts=tuple(KeepConflict(step.mount, step.path, NOT_KEPT) for step in lost))
-    session_id = rows[0].session_id if rows else made[0].session_id
     author = receipt_of(changes.author).author
-    new = NewLayer(id=uuid7(), session_id=author.session_id or session_id, call_id=author.call_id, started={}, undoes=call_id)
+    new = NewLayer(id=uuid7(), session_id=author.session_id or way.session_id, call_id=author.call_id, started={}, undoes=call_id)
     effects = Effects(tuple(step.effect for step in steps))
     expected = {(one.step.mount, one.step.left): one.expected for one in back}
-    since = max((row.updated_at for row in rows), default=0) * 1_000
-    kept = await keeper.carry_out(Plan(new, effects, steps, UNDO), Source({}, trash), AsLeft(expected, since, forces=force))
+    kept = await keeper.carry_out(Plan(new, effects, steps, UNDO), Source({}, trash), AsLeft(expected, way.until_ns, forces=force))
     if not kept.kept and not kept.conflicts:
         # Everything was as it had been; from now on the call counts as taken back.
         await layers.add(records.database, records.lease, replace(new, state=layers.SETTLED))
@@ -103,6 +99,28 @@ async def undo(
 
 
 _DONE = (layers.COMMITTED, layers.SETTLED)
+
+
+@dataclass(frozen=True)
+class WayBack:
+    """What takes a call back. `until_ns` is when it had made its last effect real, 0 for tools."""
+
+    backs: list[Back]
+    is_known: bool
+    session_id: str
+    until_ns: int
+
+
+async def way_back(keeper: Keeper, call_id: str) -> WayBack:
+    """What takes a call back, as the records tell it."""
+    records = keeper.records
+    rows = [row for row in await layers.of_call(records.database, records.workspace_id, call_id) if row.state in _DONE]
+    made = await _versions(records, call_id)
+    back = [one for row in rows for one in await _from_layer(keeper, row, made)]
+    keys = tuple(f"{row.id}/" for row in rows)
+    back += await back_from_versions(records, [version for version in made if not (version.key or "").startswith(keys or ("\0",))])
+    session_id = rows[0].session_id if rows else made[0].session_id if made else ""
+    return WayBack(back, bool(rows or made), session_id, max((row.updated_at for row in rows), default=0) * 1_000)
 
 
 async def _versions(records: Records, call_id: str) -> list[Version]:
@@ -121,7 +139,7 @@ async def _from_layer(keeper: Keeper, row: LayerRow, made: Sequence[Version]) ->
     return [back_from_layer(step, removed.get(f"{row.id}/{step.number}", "")) for step in steps]
 
 
-async def _with_contents(keeper: Keeper, back: Sequence[Back]) -> tuple[list[Step], list[Step]]:
+async def with_contents(keeper: Keeper, back: Sequence[Back]) -> tuple[list[Step], list[Step]]:
     """The steps, in the order of their paths, with what kind of content each puts back; and those whose bytes are not kept."""
     found: list[Step] = []
     lost: list[Step] = []
