@@ -4,11 +4,13 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from holdfast.agent.conversation import Conversation
 from holdfast.app.agents import Agents
+from holdfast.config.settings import Value
 from holdfast.providers.choose import Providers
 from holdfast.providers.settings import Patience, ProviderSettings, Retries
 from holdfast.vocabulary.chat import ChatEvent
@@ -77,6 +79,7 @@ async def talk(
     trust: Trust = Trust.AUTONOMOUS,
     profile: str | Profile = "core",
     session: str | None = None,
+    resume: str = "auto",
     goes_on: bool = True,
     **script: object,
 ) -> AsyncGenerator[Talk]:
@@ -86,8 +89,11 @@ async def talk(
     (scripts / "test.yaml").write_text(json.dumps({"turns": [{"answers": list(answers)}], **script}), encoding="utf-8")
     settings = ProviderSettings(scripts=scripts, patience=Patience(between_seconds=2), retries=Retries(first_seconds=0.01))
     async with open_desk(folder) as desk:
-        held = await desk.holdfast.platform.hold(desk.holdfast.workspace_id)
-        agents = Agents(desk.holdfast.platform, held, Providers(settings))
+        platform = desk.holdfast.platform
+        # As a server has it.
+        platform.settings = replace(platform.settings, values={**platform.settings.values, "resume": Value(resume, "the test")})
+        held = await platform.hold(desk.holdfast.workspace_id)
+        agents = Agents(platform, held, Providers(settings))
         chosen = SHIPPED[profile] if isinstance(profile, str) else profile
         conversation = await (agents.conversation(session) if session else agents.create(chosen, trust=trust))
         it = Talk(desk, agents, conversation, chosen)

@@ -120,6 +120,11 @@ class Conversation:
         return bool(self._watchers)
 
     @property
+    def is_recording(self) -> bool:
+        """Whether something is just being put on record."""
+        return bool(self._recording) or self._in_order.locked()
+
+    @property
     def under_way(self) -> list[ChatEvent]:
         """The answer that is just being given, as far as it has come: one event for each of its blocks."""
         return [ChatEvent(kind, {"conversationId": self.id, **payload}) for kind, payload in self._under_way.so_far]

@@ -26,6 +26,7 @@ from holdfast.vocabulary.trust import Trust
 
 from .held import Held
 from .news import News
+from .open_sessions import OpenSessions
 from .platform import Platform
 from .profiles import profile_folders
 from .setting import project_notes, tell_mode
@@ -42,7 +43,6 @@ class Agents:
 
     def __init__(self, platform: Platform, held: Held, providers: Providers) -> None:
         self._platform = platform
-        self._open: dict[str, Conversation] = {}
         self._loading: dict[str, asyncio.Task[Conversation]] = {}
         self._opening: asyncio.Task[None] | None = None
         self._unwatch: Callable[[], None] | None = platform.watch(
@@ -50,6 +50,8 @@ class Agents:
         )
         self._news = News(platform.database, held.lease.workspace_id)
         self._turns = Turns(platform, held, providers, self._news, self.conversation)
+        idle_seconds = 60 * platform.settings["idle_session_minutes"]
+        self._open = OpenSessions(most=platform.settings["open_sessions"], idle_seconds=idle_seconds, runs=self._turns.is_running)
         self.held = held
         self.closed = self._turns.closed
         self.approvals.waits = held.person.waits = self._turns.waits
@@ -72,6 +74,7 @@ class Agents:
             self._unwatch()
             self._unwatch = None
         self._news.close()
+        self._open.close()
 
     def watch_workspace(self, watcher: Callable[[ChatEvent], None]) -> Callable[[], None]:
         """Have `session:state` and `files:changed` told from now on; what this gives ends it."""
@@ -79,7 +82,8 @@ class Agents:
 
     def is_watched(self, session_id: str) -> bool:
         """Whether anybody sees what a session asks."""
-        return session_id in self._open and self._open[session_id].is_watched
+        conversation = self._open.get(session_id)
+        return conversation is not None and conversation.is_watched
 
     async def profile(self, name: str | None, session_id: str | None = None) -> Profile:
         """The profile of that name; without one the session's own, or that of new sessions.
@@ -121,6 +125,7 @@ class Agents:
                 loading = self._loading[session_id] = asyncio.create_task(self._loaded(row))
                 loading.add_done_callback(lambda _: self._loading.pop(session_id, None))
             found = await asyncio.shield(loading)
+        self._open.use(found)
         return found
 
     async def _loaded(self, row: sessions.Session) -> Conversation:
@@ -130,7 +135,7 @@ class Agents:
             return found
         loaded = await Conversation.load(self._platform.database, self.held.lease, row.id)
         loaded.title, loaded.mode = row.title, row.mode
-        self._open[row.id] = loaded
+        self._open.use(loaded)
         return loaded
 
     async def send(self, session_id: str, content: str, profile: Profile, *, model: str | None = None) -> EndOfTurn:

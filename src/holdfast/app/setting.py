@@ -8,6 +8,7 @@ from holdfast.agent.prompts import system_prompt
 from holdfast.store import sessions
 from holdfast.tool.definition import neutral
 from holdfast.tool.tool import Danger, Tool
+from holdfast.vocabulary.access import Want
 from holdfast.vocabulary.errors import HoldfastError, NotFound
 from holdfast.vocabulary.mode import Mode
 from holdfast.vocabulary.profile import Profile
@@ -77,4 +78,7 @@ async def project_notes(held: Held) -> str:
 
 def _is_seen(tool: Tool, mode: Mode) -> bool:
     """In plan mode a model sees what looks, asks and writes plans."""
-    return mode is not Mode.PLAN or tool.danger is Danger.SAFE or tool.declaration.writes_plans is not None
+    if mode is not Mode.PLAN or tool.declaration.writes_plans is not None:
+        return True
+    asks = [parameter.asks for parameter in tool.parameters if parameter.asks is not None]
+    return tool.danger is Danger.SAFE and all(each.want is not Want.WRITE for each in asks)

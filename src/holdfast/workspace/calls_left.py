@@ -34,7 +34,10 @@ async def close_calls(records: Records) -> int:
     for session_id, entries in by_session.items():
         made = await _changes_of(records, session_id, entries)
         for entry in entries:
-            ran = await layers.of_call(records.database, records.workspace_id, entry.call_id)
+            # Some models begin anew with their ids in every session.
+            ran = [
+                row for row in await layers.of_call(records.database, records.workspace_id, entry.call_id) if row.session_id == session_id
+            ]
             closed.append(_closed(entry, made.get(entry.call_id, []), ran))
 
     def work(transaction: Transaction) -> None:
