@@ -273,8 +273,10 @@ def test_what_it_says_to_a_person_works_as_it_is_the_demo_beside_it_and_a_socket
         diff = typist.answers("Do it?", "y")
         effects = typist.answers("keep, choose or drop?", "k")
         typist.answers("> ", "2")
+        typist.until("Take back what the tour changed")
+        changed = (project / "src/greet.py").read_text(), (project / "docs/languages.txt").read_text()
+        typist.types("\n")
         assert typist.ends() == 0
-    after = (project / "src/greet.py").read_text()
 
     token = next(line for line in said if "export TOKEN=" in line).partition("=")[2].strip()
     at = next(number for number, line in enumerate(said) if "-m websockets" in line)
@@ -294,8 +296,10 @@ def test_what_it_says_to_a_person_works_as_it_is_the_demo_beside_it_and_a_socket
     assert '+LANGUAGES = {"en": "Hello", "fr": "Bonjour", "de": "Guten Tag", "es": "Hola"}' in diff
     assert "docs/languages.txt" in effects
     assert "Your answer: no" in typist.seen
-    assert before != after
-    assert (project / "docs/languages.txt").exists()
+    assert changed[0] != before
+    assert '"es": "Hola"' in changed[1]
+    assert (project / "src/greet.py").read_text() == before
+    assert not (project / "docs/languages.txt").exists()
     assert "scripted/demo" in heard
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from holdfast.config.home import home_folder
 from holdfast.providers.choose import DEMO
-from holdfast.providers.scripted.sample import unpack
 
 DEMO_MODEL = DEMO
 
@@ -14,5 +13,7 @@ def demo_project(*, fresh: bool = True) -> Path:
     home = home_folder()
     folder = home.with_name(f"{home.name}-demo")
     if fresh or not folder.is_dir():
+        from holdfast.providers.scripted.sample import unpack
+
         unpack(folder)
     return folder

@@ -20,6 +20,7 @@ from .watcher import Watcher, summary
 
 _MAX_DIFF_LINES = 400
 _MAX_INPUT_LINES = 40
+_WOULD = {"added": "make", "changed": "change", "deleted": "delete", "renamed": "rename"}
 _YES, _NO = ("y", "yes"), ("", "n", "no")
 
 
@@ -78,8 +79,8 @@ class Asker:
     async def _call(self, told: Mapping[str, Any]) -> Frame:
         foreseen = cast("Sequence[Mapping[str, Any]]", told.get("effects") or ())
         diffs = [line for one in foreseen if one.get("diff") for line in str(one["diff"]).removesuffix("\n").split("\n")]
-        said = ", ".join(f"{one['kind']} {one['text']}" for one in foreseen) or summary(cast("Json", told["input"]))
-        self._watcher.line(visible_line(f"? {told['toolName']}: {said}"), "1")
+        would = ", ".join(f"would {_WOULD.get(one['kind'], one['kind'])} {one['text']}" for one in foreseen)
+        self._watcher.line(visible_line(f"? {told['toolName']} {would or summary(cast('Json', told['input']))}"), "1")
         if not foreseen:
             _show(_written_out(cast("Json", told["input"])), _MAX_INPUT_LINES)
         _show(diffs, _MAX_DIFF_LINES)

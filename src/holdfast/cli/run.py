@@ -79,7 +79,8 @@ async def _run(given: Any, mounts: dict[str, str]) -> EndOfTurn:
             DEMO_MODEL if given.demo else given.model or said_here,
             script_of(given.model) if given.model else None,
         )
-        watcher = Watcher()
+        where = ["--demo"] if given.demo and not given.project else ["--project", str(project.resolve())] if given.project else []
+        watcher = Watcher(["run", *where])
         asker = Asker(holdfast, watcher) if is_asked else None
         person = _Person(watcher, asker, as_json=given.json)
         async with holdfast.platform.talk(holdfast.workspace_id, wanted, person.see) as talk:
@@ -92,8 +93,8 @@ async def _run(given: Any, mounts: dict[str, str]) -> EndOfTurn:
                 finally:
                     person.leave()
         if not person.saw_the_end:
-            watcher.note(f"the server was stopped; the turn goes on when it is back. See: holdfast sessions show {talk.session_id}")
-        if given.demo and asker is not None and reason == DONE:
+            watcher.note("the server was stopped; the turn goes on when it is back")
+        if watcher.model == DEMO_MODEL and asker is not None and reason == DONE:
             await asker.offer_undo(talk.session_id)
         return reason
 

@@ -17,6 +17,7 @@ from holdfast.vocabulary.errors import HoldfastError, NotFound
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.messages import AssistantMessage, ToolMessage, UserMessage
 
+from .again import typed
 from .parser import Parser
 from .versions import complain, is_colourful
 from .visible import visible, visible_json, visible_line
@@ -61,7 +62,7 @@ async def _do(given: Any) -> int:
     match given.action:
         case "show":
             session, said = await read_session(settings, project, given.id)
-            _show(session, said, as_json=given.json)
+            _show(session, said, project, as_json=given.json)
         case "rename" | "delete":
             change = SessionChange(title=given.title) if given.action == "rename" else SessionChange(delete=True)
             async with Platform.open(settings) as platform:
@@ -95,7 +96,7 @@ def _list(every: Sequence[dict[str, Any]], *, as_json: bool) -> None:
         print(visible_line(line)[: max(wide, 100)].rstrip())
 
 
-def _show(session: dict[str, Any], said: Sequence[Said], *, as_json: bool) -> None:
+def _show(session: dict[str, Any], said: Sequence[Said], project: Path, *, as_json: bool) -> None:
     if as_json:
         told: list[dict[str, Json]] = [
             {"role": each.message.role, "content": each.message.text, "at": each.at, **_calls(each)} for each in said
@@ -107,7 +108,7 @@ def _show(session: dict[str, Any], said: Sequence[Said], *, as_json: bool) -> No
     print(visible_line(" · ".join(facts)))
     for each in said:
         _show_message(each)
-    print(f'\ngo on: holdfast run --session {visible_line(session["id"])} "…"')
+    print("\n" + visible_line(f'go on: {typed(["run", "--project", str(project.resolve()), "--session", session["id"]])} "…"'))
 
 
 def _show_message(each: Said) -> None:

@@ -2,15 +2,18 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from holdfast.vocabulary.chat import DONE, ChatEvent
 from holdfast.vocabulary.json import Json, dump
 
+from .again import typed
 from .versions import is_colourful
 from .visible import visible, visible_line
 
+# What a diff shows, and what nobody wants to read.
+_SEEN_ELSEWHERE = ("content", "old_string", "new_string", "insert_content", "last_read_hash", "if_match_sha256", "ifMatchSha256")
 _MAX_ERROR = 1_000
 _MAX_VALUE = 80
 _MAX_COMMAND = 1_000
@@ -20,16 +23,18 @@ _DIM, _BOLD, _RED, _CYAN = "2", "1", "31", "36"
 class Watcher:
     """Shows events as they come: the model's words as they are, everything else in lines of its own."""
 
-    def __init__(self, *, tells_model: bool = True) -> None:
+    def __init__(self, again: Sequence[str] = ("run",)) -> None:
+        self._again = again
         self._is_in_line = False
-        self._tells_model = tells_model
         self._is_speaking = False
+        self.model = ""
 
     def show(self, event: ChatEvent) -> None:
         """Show one event."""
         told = cast("Mapping[str, Any]", event.payload)
         match event.type:
-            case "chat:stream-start" if self._tells_model:
+            case "chat:stream-start":
+                self.model = told["model"]
                 self.note(f"model {visible_line(told['model'])} · session {visible_line(told['conversationId'])}")
             case "chat:text-delta":
                 self._begin_words()
@@ -86,7 +91,8 @@ class Watcher:
         count = f"{used.get('inputTokens', 0):,} tokens in, {used.get('outputTokens', 0):,} out"
         cost = f", ${used['cost']:.4f}" if "cost" in used else ""
         how = "done" if told["reason"] == DONE else f"ended: {told['reason']}"
-        self.note(f'{how} · {count}{cost} · go on: holdfast run --session {visible_line(told["conversationId"])} "…"')
+        self.note(f"{how} · {count}{cost}")
+        self.note(visible_line(f'go on: {typed([*self._again, "--session", told["conversationId"]])} "…"'))
 
     def _write(self, text: str, colour: str = "", prefix: str = "") -> None:
         if not text:
@@ -105,7 +111,7 @@ def summary(given: Json) -> str:
         return visible_line(str(given))[:_MAX_COMMAND]
     if isinstance(command := given.get("command"), str):
         return visible_line(command)[:_MAX_COMMAND]
-    return " ".join(f"{visible_line(name)}={_value(value)}" for name, value in given.items() if "hash" not in name)
+    return " ".join(f"{visible_line(name)}={_value(value)}" for name, value in given.items() if name not in _SEEN_ELSEWHERE)
 
 
 def _value(value: Json) -> str:

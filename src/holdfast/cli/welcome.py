@@ -1,7 +1,6 @@
 """What a server says to the person who started it: where it is, who answers, and lines to try."""
 
 import json
-import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,8 @@ from typing import Any
 from holdfast.app.models import Choice
 from holdfast.vocabulary.finding import Finding
 
+from .again import typed
+
 _TOUR = "show me around"
 
 
@@ -19,7 +20,7 @@ def welcome(told: Mapping[str, Any], base: str, folder: Path, missing: Sequence[
     address = f"{base}/api/v1/workspaces/{told['workspace_id']}/tools"
     print(f"Holdfast serves {folder.resolve()}\n\n  page   {told['url']}\n  docs   {base}/docs")
     print(f"  model  {chosen.ref}: {chosen.reason}" if chosen else "  model  the one of the process that holds the workspace")
-    print(f"\nTalk to the model, in another terminal:\n\n  {_run_line(folder)}")
+    print(f"\nTalk to the model, in another terminal:\n\n  {typed(['run', '--project', str(folder.resolve()), _TOUR])}")
     if chosen is not None:
         print(f"\nOr over a WebSocket, where you type what you send:\n\n  export TOKEN={told['token']}\n  {_socket_line(told, base)}")
         print(f"  {json.dumps({'type': 'chat:send', 'payload': {'content': _TOUR}})}")
@@ -35,18 +36,3 @@ def welcome(told: Mapping[str, Any], base: str, folder: Path, missing: Sequence[
 def _socket_line(told: Mapping[str, Any], base: str) -> str:
     address = f"{base.replace('http', 'ws', 1)}/ws/chat?workspace={told['workspace_id']}&token=$TOKEN"
     return f'{shlex.quote(sys.executable)} -m websockets "{address}"'
-
-
-def _run_line(folder: Path) -> str:
-    """`holdfast run` for this server, from wherever it is typed."""
-    home = os.environ.get("HOLDFAST_HOME")
-    before = f"HOLDFAST_HOME={shlex.quote(str(Path(home).absolute()))} " if home else ""
-    return f"{before}{_command()} run --project {shlex.quote(str(folder.resolve()))} {shlex.quote(_TOUR)}"
-
-
-def _command() -> str:
-    """Holdfast as whoever started this can call it anywhere."""
-    said = Path(sys.argv[0])
-    if said.name == "holdfast":
-        return shlex.quote(str(said.absolute()))
-    return f"{shlex.quote(sys.executable)} -m holdfast"
