@@ -64,11 +64,13 @@ class Talk:
         held = self.agents.held
         return await sessions.get(self.desk.holdfast.platform.database, held.lease.workspace_id, self.conversation.id)
 
-    async def logged(self) -> list[tuple[int, str, Any]]:
-        """All that is on record of the session."""
+    async def logged(self, *, after: int = 0) -> list[tuple[int, str, Any]]:
+        """What is on record of the session after a number, a page of it."""
         from holdfast.store import events
 
-        found = await events.read(self.desk.holdfast.platform.database, self.agents.held.lease.workspace_id, self.conversation.id)
+        found = await events.read(
+            self.desk.holdfast.platform.database, self.agents.held.lease.workspace_id, self.conversation.id, after=after
+        )
         return [(each.seq, each.type, each.payload) for each in found]
 
 

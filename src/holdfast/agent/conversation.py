@@ -1,9 +1,9 @@
 """One session as the model gets it, and as it stands in the log: a message is on record as soon as it is made."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from holdfast.store import events, turns
 from holdfast.store.database import Database
@@ -195,7 +195,10 @@ class Conversation:
         await self.add(*[ToolMessage(call.id, call.name, text, is_error=True) for call in self.unanswered])
 
     async def record(self, kind: str, payload: JsonObject) -> None:
-        """Put something that happened on record, and tell it, after all that was to be recorded before."""
+        """Put something that happened on record, and tell it, after all that was to be recorded before; also when nobody waits for it."""
+        await asyncio.shield(self._record(kind, payload))
+
+    async def _record(self, kind: str, payload: JsonObject) -> None:
         async with self._in_order:
             named = payload[_ONCE[kind]] if kind in _ONCE else None
             if named is not None and (kind, named) in self._told:
@@ -207,7 +210,21 @@ class Conversation:
 
     def record_soon(self, kind: str, payload: JsonObject) -> None:
         """The same, for those who cannot wait."""
-        task = asyncio.create_task(self.record(kind, payload))
+        self._do_soon(self._record(kind, payload))
+
+    def tell_in_order(self, kind: str, payload: JsonObject) -> None:
+        """Tell what passes, and is not on record, after all that was to be recorded before."""
+        if self._recording:
+            self._do_soon(self._tell_after(kind, payload))
+        else:
+            self.tell(kind, payload)
+
+    async def _tell_after(self, kind: str, payload: JsonObject) -> None:
+        async with self._in_order:
+            self.tell(kind, payload)
+
+    def _do_soon(self, doing: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(doing)
         self._recording.add(task)
         task.add_done_callback(self._recording.discard)
 

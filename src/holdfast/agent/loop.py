@@ -69,7 +69,15 @@ class Turn:
         """Take what the person says, and answer it; `said` is more to be told about it."""
         about = {"messageId": str(uuid4()), **said}
         model = f"{self.provider.name}/{self.model}"
-        await self.conversation.begin(str(uuid4()), content, model=model, begun_with=begun_with, said=about)
+        begun = asyncio.ensure_future(self.conversation.begin(str(uuid4()), content, model=model, begun_with=begun_with, said=about))
+        try:
+            await asyncio.shield(begun)
+        except asyncio.CancelledError:
+            # What has begun is on record, so its end must be.
+            await asyncio.wait({begun})
+            if not self.calls.is_leaving:
+                await asyncio.shield(self._end(CANCELLED))
+            raise
         return await self.go_on()
 
     async def go_on(self) -> EndOfTurn:

@@ -218,7 +218,8 @@ class Agents:
         )
         if (conversation := await self._of(decided.session_id)) is not None:
             yes, no = ("approved", "denied") if decided.effects_hash is None else ("kept", "dropped")
-            told = {"toolId": decided.call_id, "toolName": decided.tool, "approvalId": decided.id, "decision": yes if approved else no}
+            about = {"messageId": conversation.message_id, "toolId": decided.call_id, "toolName": decided.tool}
+            told = {**about, "approvalId": decided.id, "decision": yes if approved else no}
             kept = {} if keep is None else {"kept": [*keep]}
             await conversation.record("chat:tool-decided", {**told, "by": by, **kept})
             self._turns.resume_soon(decided.session_id)
@@ -288,7 +289,7 @@ class Agents:
         conversation = self._open.get(event.call.caller.session)
         if conversation is None or not event.call.caller.agent:
             return
-        told: JsonObject = {"toolId": event.call.id, "toolName": event.call.name}
+        told: JsonObject = {"messageId": conversation.message_id, "toolId": event.call.id, "toolName": event.call.name}
         match event:
             case ApprovalAsked(_, approval):
                 conversation.record_soon("chat:tool-confirm", {**told, "input": approval["input"], **_confirm(approval)})
@@ -299,7 +300,8 @@ class Agents:
             case ToolStarted(call):
                 conversation.record_soon("chat:tool-start", {**told, "input": cast("JsonObject", _input(call))})
             case ToolOutput(_, chunk):
-                conversation.tell("chat:tool-delta", {"toolId": event.call.id, "chunk": chunk})
+                piece = {"messageId": conversation.message_id, "toolId": event.call.id, "chunk": chunk}
+                conversation.tell_in_order("chat:tool-delta", piece)
             case _:
                 pass
 

@@ -176,7 +176,8 @@ class Turns:
             return
         closed = await turns.close_asked(self._platform.database, self._held.lease, conversation.id, {*calls}.__contains__)
         for call_id, tool, approval_id in closed:
-            told = {"toolId": call_id, "toolName": tool, "approvalId": approval_id, "decision": "expired", "by": ""}
+            about = {"messageId": conversation.message_id, "toolId": call_id, "toolName": tool}
+            told = {**about, "approvalId": approval_id, "decision": "expired", "by": ""}
             await conversation.record("chat:tool-decided", told)
 
     def _run(self, conversation: Conversation, whole: Coroutine[Any, Any, EndOfTurn], after: Callable[[], None]) -> asyncio.Task[EndOfTurn]:
