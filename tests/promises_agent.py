@@ -147,6 +147,9 @@ AGENT = {
         "SESSION-5": "200 sessions stream at once on one process: no event is lost, doubled or out of order.",
         "SESSION-6": "A turn is begun, ended and read over REST too.",
         "SESSION-7": "Killed at any moment of a turn, a session continues, runs no call twice and loses no change.",
+        "SESSION-8": "What was said before a cancel or a stop stays in the session, and after a stop the model goes on from there.",
+        "SESSION-9": "Whoever watches the workspace hears how its sessions are, and which files change.",
+        "SESSION-10": "Idle sessions leave memory; of those that are watched, what was said does.",
     },
     "issue 5: at a terminal": {
         "RUN-1": "holdfast run shows words and calls as they come; it leaves with 0 (done), 1 (ended otherwise) or 2 (could not begin).",

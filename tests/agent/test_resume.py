@@ -13,6 +13,7 @@ from holdfast.vocabulary.call import Caller, ToolCall
 from holdfast.vocabulary.messages import AssistantMessage, CallBlock, TextBlock
 from holdfast.vocabulary.trust import Trust
 from tests.agent.talking import Talk, calls, eventually, talk
+from tests.promises import carries
 
 ASKED = {"name": "colour", "question": "Which?", "schema": {"type": "string"}}
 FIRST = [{"say": "-"}]  # the answer that was given before
@@ -50,6 +51,7 @@ def call(tool: str, arguments: str, call_id: str = "one") -> CallBlock:
     return CallBlock(call_id, tool, arguments)
 
 
+@carries("SESSION-2")
 async def test_a_turn_that_a_crash_left_goes_on_by_itself_to_its_one_end(tmp_path: Path) -> None:
     async with talk(tmp_path) as it:
         session = await crashed(it)
@@ -191,6 +193,7 @@ async def test_a_question_that_was_answered_while_nothing_ran_has_its_answer(tmp
         assert [kind for _, kind, _ in await it.logged()].count("chat:question") == 1
 
 
+@carries("SESSION-8")
 async def test_what_had_been_said_when_the_program_stopped_is_kept_and_the_model_goes_on_from_there(tmp_path: Path) -> None:
     async with talk(tmp_path, [{"say": "Half of it. "}, {"delay": 60}]) as it:
         turn = asyncio.create_task(it.say())

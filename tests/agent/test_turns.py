@@ -14,6 +14,7 @@ from holdfast.vocabulary.messages import AssistantMessage
 from holdfast.vocabulary.profile import SHIPPED, Profile
 from holdfast.vocabulary.trust import Trust
 from tests.agent.talking import Talk, calls, talk
+from tests.promises import carries
 
 ASKED = {"name": "colour", "question": "Which?", "schema": {"type": "string"}}
 
@@ -26,6 +27,7 @@ def said(it: Talk) -> list[str]:
     return [message.text for message in it.conversation.messages if isinstance(message, AssistantMessage)]
 
 
+@carries("LOOP-3")
 async def test_no_clock_runs_while_calls_wait_side_by_side_for_a_person(tmp_path: Path) -> None:
     answer = [calls("ask_user", questions=[ASKED]), calls("ask_user", questions=[ASKED])]
     async with talk(tmp_path, answer, [{"say": "Thanks."}], profile=in_a_hurry("coder", loop_seconds=2.0)) as it:
@@ -50,6 +52,7 @@ async def test_an_answer_that_takes_too_long_is_cut_off_told_and_nothing_of_it_i
         assert not (it.desk.root / "a.txt").exists()
 
 
+@carries("SESSION-8")
 async def test_what_was_said_before_a_cancel_stays_and_its_calls_and_thoughts_do_not(tmp_path: Path) -> None:
     answer = [{"think": "Hm. "}, {"say": "Half. "}, calls("file_write", path="a.txt", content="x"), {"delay": 60}]
     async with talk(tmp_path, answer) as it:
@@ -91,6 +94,7 @@ async def test_a_question_is_closed_with_its_turn(tmp_path: Path) -> None:
         assert await it.agents.held.person.questions("pending") == []
 
 
+@carries("ASK-5")
 async def test_effects_that_wait_for_a_decision_are_dropped_with_the_cancel(tmp_path: Path) -> None:
     async with talk(tmp_path, [calls("bash", command="echo x > a.txt")], trust=Trust.GUIDED, profile="coder") as it:
         turn = asyncio.create_task(it.say())
@@ -104,6 +108,7 @@ async def test_effects_that_wait_for_a_decision_are_dropped_with_the_cancel(tmp_
         assert not (it.desk.root / "a.txt").exists()
 
 
+@carries("SESSION-9")
 async def test_the_state_of_a_session_and_the_files_that_change_are_told(tmp_path: Path) -> None:
     answers = [[calls("file_write", path="a.txt", content="x")], [{"say": "Done."}]]
     async with talk(tmp_path, *answers, trust=Trust.GUIDED) as it:
@@ -131,6 +136,7 @@ async def test_pieces_say_which_answer_and_where_in_it_they_belong(tmp_path: Pat
         assert [piece["of"] for piece in replayed if "of" in piece] == [first["of"], third["of"]]
 
 
+@carries("CHAT-20")
 async def test_a_mode_that_is_set_anew_counts_from_the_next_call_and_is_told(tmp_path: Path) -> None:
     answers: list[Any] = [[calls("ask_user", questions=[ASKED])], [calls("write", path="/a.txt", content="x")], [{"say": "Done."}]]
     async with talk(tmp_path, *answers, profile="coder") as it:
@@ -146,6 +152,7 @@ async def test_a_mode_that_is_set_anew_counts_from_the_next_call_and_is_told(tmp
         assert [is_error for _, is_error in it.results] == [False, True]
 
 
+@carries("PLAN-2")
 async def test_in_plan_mode_a_model_sees_what_looks_asks_and_plans(tmp_path: Path) -> None:
     async with talk(tmp_path, profile="coder") as it:
         platform, held = it.desk.holdfast.platform, it.agents.held
@@ -169,6 +176,7 @@ async def test_a_client_hears_which_of_its_messages_it_is(tmp_path: Path) -> Non
         assert it.heard("chat:message")[0]["clientId"] == "mine-1"
 
 
+@carries("SESSION-10")
 async def test_idle_sessions_are_let_go_and_those_that_are_watched_only_rest(tmp_path: Path) -> None:
     async with talk(tmp_path, [{"say": "Here."}], [{"say": "Again."}]) as it:
         await it.say()
