@@ -15,6 +15,8 @@ SECRETS = {
     "HOLDFAST_COPILOT_TOKEN": "planted-copilot",
     "ANTHROPIC_API_KEY": "planted-anthropic",
     "OPENAI_API_KEY": "planted-openai",
+    "OLLAMA_API_KEY": "planted-ollama",
+    "HOLDFAST_COPILOT_HEADERS": '{"X-Key": "planted-header"}',
     "HOLDFAST_SEARXNG_URL": "http://anna:planted-search@host:8080",
 }
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from holdfast.app.models import provider_settings
+from holdfast.config.settings import load_settings
 from tests.cli.terminal import Terminal
 from tests.promises import carries
 from tests.providers.server import Play, Server, serving, unused_port
@@ -81,3 +83,25 @@ def test_without_anything_the_demo_is_used_and_a_mistake_in_one_provider_hides_n
     assert told["default"]["model"] == "scripted/demo"
     problems = {each["name"]: each["problem"] for each in told["providers"]}
     assert "OPENAI_BASE_URL" in problems["openai"]
+
+
+@carries("RUN-7")
+def test_what_is_set_about_providers_is_heard_and_headers_that_are_none_are_told(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts = terminal.home.parent / "my scripts"
+    scripts.mkdir()
+    (scripts / "mine.yaml").write_text("turns: [{answers: [[{say: hi}]]}]\n")
+    monkeypatch.setenv("HOLDFAST_SCRIPTS", str(scripts))
+    monkeypatch.setenv("HOLDFAST_OLLAMA_CONTEXT_TOKENS", "9999")
+    monkeypatch.setenv("OLLAMA_API_KEY", KEY)
+    monkeypatch.setenv("HOLDFAST_COPILOT_HEADERS", '{"Editor-Version": "mine/1"}')
+
+    heard = provider_settings(load_settings())
+    told = json.loads(terminal.run("models", "--json").out)
+    monkeypatch.setenv("HOLDFAST_COPILOT_HEADERS", "Editor-Version: mine/1")
+    wrong = terminal.run("models")
+
+    assert (heard.ollama_context_tokens, heard.ollama_api_key, heard.copilot_headers) == (9999, KEY, {"Editor-Version": "mine/1"})
+    assert [model["id"] for model in told["providers"][-1]["models"]] == ["scripted/mine", "scripted/demo"]
+    assert (wrong.code, "copilot_headers does not fit" in wrong.err) == (64, True)

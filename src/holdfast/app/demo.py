@@ -6,6 +6,7 @@ from holdfast.config.home import home_folder
 from holdfast.providers.choose import DEMO
 
 DEMO_MODEL = DEMO
+TOUR = "show me around"
 
 
 def demo_project(*, fresh: bool = True) -> Path:

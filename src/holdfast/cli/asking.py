@@ -61,7 +61,7 @@ class Asker:
     async def offer_undo(self, session_id: str) -> None:
         """Ask whether all that a session did to files is to be taken back, and do it, the last call first."""
         try:
-            said = await _typed("Take back what the tour changed, as `holdfast undo` does? [Y/n] ")
+            said = await self._typed("Take back what the tour changed, as `holdfast undo` does? [Y/n] ")
         except Left:
             return
         if said.casefold() not in (*_YES, ""):
@@ -85,7 +85,7 @@ class Asker:
             _show(_written_out(cast("Json", told["input"])), _MAX_INPUT_LINES)
         _show(diffs, _MAX_DIFF_LINES)
         self._watcher.note(visible_line(str(told["reason"])))
-        said = await _typed("Do it? [y/N, or say what to do instead] ")
+        said = await self._typed("Do it? [y/N, or say what to do instead] ")
         if said.casefold() in _YES:
             return {"type": APPROVE, "payload": {"approvalId": told["approvalId"], "approved": True}}
         return said_no(told, "" if said.casefold() in _NO else said)
@@ -100,7 +100,7 @@ class Asker:
             await show_effects(self._holdfast, found)
         yes = {"approvalId": told["approvalId"], "approved": True, "effectsHash": told["effectsHash"]}
         while True:
-            said = await _typed("keep, choose or drop? [or say what to do instead] ")
+            said = await self._typed("keep, choose or drop? [or say what to do instead] ")
             word = said.casefold()
             if word in ("k", "keep", *_YES):
                 return {"type": APPROVE, "payload": yes}
@@ -127,13 +127,21 @@ class Asker:
             return None
         return None
 
+    async def _typed(self, question: str) -> str:
+        # What was typed before this was shown is no answer to it.
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+        self._watcher.is_in_line = True
+        said = await asked(question, as_typed=True)
+        self._watcher.is_in_line = False
+        return visible(said.strip())
+
     async def _answer(self, question: Mapping[str, Any]) -> Json:
         self._watcher.line(f"? {visible_line(str(question.get('question') or question['name']))}", "1")
         buttons = cast("Sequence[Mapping[str, Any]]", question.get("buttons") or ())
         for number, button in enumerate(buttons, 1):
             self._watcher.line(f"  {number}  {visible_line(str(button.get('label') or button['value']))}")
         while True:
-            for each in _meant(await _typed("> "), buttons):
+            for each in _meant(await self._typed("> "), buttons):
                 if fits(question, each):
                     return each
             wanted = question.get("schema")
@@ -175,9 +183,3 @@ def _show(lines: Sequence[str], most: int) -> None:
     if len(lines) > most:
         print(f"… and {len(lines) - most} more lines")
     sys.stdout.flush()
-
-
-async def _typed(question: str) -> str:
-    # What was typed before this was shown is no answer to it.
-    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    return visible((await asked(question, as_typed=True)).strip())

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from holdfast.app import Holdfast
-from holdfast.app.demo import DEMO_MODEL, demo_project
+from holdfast.app.demo import DEMO_MODEL, TOUR, demo_project
 from holdfast.app.models import script_of
 from holdfast.app.profiles import tell_profile
 from holdfast.app.talk import APPROVE, CANCEL, Frame, Talk, Wanted
@@ -37,7 +37,7 @@ def main(words: list[str]) -> int:
         "Leaves with 0 when the model is done, 1 when something else ended the turn, 2 when it could not begin."
     )
     parser = Parser(prog="holdfast run", description=about)
-    parser.add_argument("prompt", help="what you want done")
+    parser.add_argument("prompt", nargs="?", help="what you want done")
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--model", metavar="PROVIDER/NAME", help="the model, or a script (default: see 'holdfast models')")
     chosen.add_argument("--demo", action="store_true", help="let a script play the model, in a sample project: no key and no network")
@@ -51,7 +51,9 @@ def main(words: list[str]) -> int:
     parser.add_argument("--mount", action="append", default=[], metavar="NAME=DIR[:ro]", help="one more folder, as @NAME")
     given = parser.parse_args(words)
     mounts = parse_mounts(parser, given.mount)
-    if not given.prompt.strip():
+    if given.prompt is None and given.demo:
+        given.prompt = TOUR
+    if not (given.prompt or "").strip():
         parser.error("say what you want done")
     try:
         return 0 if asyncio.run(_run(given, mounts)) == DONE else 1
@@ -182,7 +184,8 @@ class _Person:
         if (asking := self._asking.pop(tool_id, None)) is not None:
             # Somebody else was quicker.
             asking.cancel()
-            self.watcher.note(f"decided elsewhere: {event.payload.get('decision', 'it is over')}")
+            if event.payload.get("decision") != "expired" and event.payload.get("status") != "error":
+                self.watcher.note(f"decided elsewhere: {event.payload.get('decision', 'answered')}")
 
     async def _ask(self, asker: Asker, event: ChatEvent) -> None:
         told = cast("Mapping[str, Any]", event.payload)

@@ -21,11 +21,14 @@ _DIM, _BOLD, _RED, _CYAN = "2", "1", "31", "36"
 
 
 class Watcher:
-    """Shows events as they come: the model's words as they are, everything else in lines of its own."""
+    """Shows events as they come: the model's words as they are, everything else in lines of its own.
+
+    `is_in_line` is whether a line has been begun.
+    """
 
     def __init__(self, again: Sequence[str] = ("run",)) -> None:
         self._again = again
-        self._is_in_line = False
+        self.is_in_line = False
         self._is_speaking = False
         self.model = ""
 
@@ -71,9 +74,9 @@ class Watcher:
 
     def break_line(self) -> None:
         """Begin a new line, if one has been begun."""
-        if self._is_in_line:
+        if self.is_in_line:
             print(flush=True)
-            self._is_in_line = False
+            self.is_in_line = False
 
     def _begin_words(self) -> None:
         """The model's words stand apart from what else happens."""
@@ -99,10 +102,10 @@ class Watcher:
             return
         whole = text.removesuffix("\n")
         shown = whole.replace("\n", f"\n{prefix}")
-        if not self._is_in_line:
+        if not self.is_in_line:
             shown = prefix + shown
-        self._is_in_line = whole == text
-        print(_coloured(shown, colour), end="" if self._is_in_line else "\n", flush=True)
+        self.is_in_line = whole == text
+        print(_coloured(shown, colour), end="" if self.is_in_line else "\n", flush=True)
 
 
 def summary(given: Json) -> str:

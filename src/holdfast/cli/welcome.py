@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from holdfast.app.demo import TOUR
 from holdfast.app.models import Choice
 from holdfast.vocabulary.finding import Finding
 
 from .again import typed
-
-_TOUR = "show me around"
 
 
 def welcome(told: Mapping[str, Any], base: str, folder: Path, missing: Sequence[Finding], chosen: Choice | None) -> None:
@@ -20,10 +19,10 @@ def welcome(told: Mapping[str, Any], base: str, folder: Path, missing: Sequence[
     address = f"{base}/api/v1/workspaces/{told['workspace_id']}/tools"
     print(f"Holdfast serves {folder.resolve()}\n\n  page   {told['url']}\n  docs   {base}/docs")
     print(f"  model  {chosen.ref}: {chosen.reason}" if chosen else "  model  the one of the process that holds the workspace")
-    print(f"\nTalk to the model, in another terminal:\n\n  {typed(['run', '--project', str(folder.resolve()), _TOUR])}")
+    print(f"\nTalk to the model, in another terminal:\n\n  {typed(['run', '--project', str(folder.resolve()), TOUR])}")
     if chosen is not None:
         print(f"\nOr over a WebSocket, where you type what you send:\n\n  export TOKEN={told['token']}\n  {_socket_line(told, base)}")
-        print(f"  {json.dumps({'type': 'chat:send', 'payload': {'content': _TOUR}})}")
+        print(f"  {json.dumps({'type': 'chat:send', 'payload': {'content': TOUR}})}")
     print("\nCall tools over REST:\n" + ("" if chosen else f"\n  export TOKEN={told['token']}"))
     for tool, arguments in (("ls", {}), ("write", {"path": "/hello.md", "content": "# Hello\n"}), ("read", {"path": "/hello.md"})):
         body = json.dumps({"tool": tool, "args": arguments})
