@@ -244,3 +244,27 @@ async def test_an_answer_that_was_whole_needs_only_its_end(tmp_path: Path) -> No
     async with talk(tmp_path, FIRST, session=session) as it:
         assert (await it.until("chat:stream-end"))["reason"] == "done"
         assert it.text == ""
+
+
+async def test_with_ask_a_turn_that_was_left_waits_until_the_person_says_something(tmp_path: Path) -> None:
+    async with talk(tmp_path) as it:
+        session = await crashed(it, call("file_write", '{"path": "a.txt", "content": "new"}'))
+    async with talk(tmp_path, FIRST, [{"say": "Again."}], session=session, resume="ask") as it:
+        assert not it.agents.is_running(session)
+
+        assert await it.say("go on") in ("done", "error")
+
+        kinds = [kind for _, kind, _ in await it.logged()]
+        assert (kinds.count("chat:stream-start"), kinds.count("chat:stream-end")) == (2, 2)
+        assert it.results == [("Not run: the turn was ended first.", True)]
+        assert not (it.desk.root / "a.txt").exists()
+
+
+async def test_with_ask_a_turn_that_was_left_can_be_cancelled(tmp_path: Path) -> None:
+    async with talk(tmp_path) as it:
+        session = await crashed(it)
+    async with talk(tmp_path, FIRST, session=session, resume="ask") as it:
+        assert it.agents.cancel(session)
+
+        assert (await it.until("chat:stream-end"))["reason"] == "cancelled"
+        assert not it.agents.cancel(session)

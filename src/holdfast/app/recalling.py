@@ -47,7 +47,8 @@ class Recalling:
         found = await self._found(block)
         asked = await self._asked(block)
         if isinstance(found, Recalled):
-            return found
+            is_dropped = found.is_error and any(each.effects_hash is not None and each.state == "denied" for each in asked)
+            return Recalled(_DROPPED, is_error=True) if is_dropped else found
         if found is None:
             for approval in asked:
                 await self._give_back(approval, approval.args_hash)

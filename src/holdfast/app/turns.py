@@ -53,6 +53,8 @@ class Turns:
         self._turns: dict[str, Turn] = {}
         self._waiting: Counter[str] = Counter()
         self._resuming: dict[str, asyncio.Task[None]] = {}
+        # Left open, and waiting for a person to say how to go on.
+        self._left: set[str] = set()
         self.closed = asyncio.Event()
 
     async def open(self) -> None:
@@ -65,6 +67,7 @@ class Turns:
             if self._platform.settings["resume"] == AUTO:
                 self.resume_soon(turn.session_id, by_itself=True)
             else:
+                self._left.add(turn.session_id)
                 turns.say_state(database, lease, turn.session_id, turns.WAITING)
 
     async def start(
@@ -110,15 +113,17 @@ class Turns:
 
     def resume_soon(self, session_id: str, *, by_itself: bool = False) -> None:
         """Go on with a turn that was left open, if there is one that does not run."""
-        task = self._resuming[session_id] = asyncio.create_task(self._resume(session_id, by_itself=by_itself))
-        task.add_done_callback(lambda _: self._resuming.pop(session_id, None))
+        self._taken_up(session_id, self._resume(session_id, by_itself=by_itself))
 
     def is_running(self, session_id: str) -> bool:
         """Whether a turn of that session is running."""
         return session_id in self._running and (session_id not in self._turns or not self._turns[session_id].conversation.has_ended)
 
     def cancel(self, session_id: str) -> bool:
-        """End the turn that is running; tells whether there was one."""
+        """End the turn that is running, or was left open; tells whether there was one."""
+        if session_id in self._left:
+            self._taken_up(session_id, self._end_soon(session_id))
+            return True
         return self.is_running(session_id) and self._running[session_id].cancel()
 
     async def end(self, session_id: str) -> None:
@@ -197,9 +202,21 @@ class Turns:
             if error is not None and not isinstance(error, HoldfastError):
                 log.error("a turn of session %s broke", session_id, exc_info=error)
 
+        self._left.discard(session_id)
         task = self._running[session_id] = asyncio.create_task(whole)
         task.add_done_callback(ended)
         return task
+
+    def _taken_up(self, session_id: str, doing: Coroutine[Any, Any, None]) -> None:
+        task = self._resuming[session_id] = asyncio.create_task(doing)
+        task.add_done_callback(lambda done: self._resuming.pop(session_id) if self._resuming.get(session_id) is done else None)
+
+    async def _end_soon(self, session_id: str) -> None:
+        conversation = await self._load(session_id)
+        if session_id not in self._running and not conversation.has_ended:
+            self._left.discard(session_id)
+            await self._end_left(conversation, None)
+            self._news.session(session_id, state=turns.IDLE, title=conversation.title)
 
     async def _resume(self, session_id: str, *, by_itself: bool) -> None:
         database, workspace_id = self._platform.database, self._held.lease.workspace_id
@@ -243,6 +260,7 @@ class Turns:
             told = {"messageId": turn.message_id, "code": "interrupted", "message": _INTERRUPTED}
             await conversation.record("chat:error", told)
         await turns.count_resumed(self._platform.database, self._held.lease, conversation.id, times, seq=conversation.last_seq)
+        self._left.add(conversation.id)
         self._say_state(conversation, turns.WAITING)
 
     async def _end_left(self, conversation: Conversation, profile: Profile | None, reason: EndOfTurn = CANCELLED) -> None:
