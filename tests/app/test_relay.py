@@ -1,5 +1,6 @@
 """Processes that share a workspace: calls are passed on to the one that holds it."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -12,6 +13,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.app import Holdfast
+from holdfast.vocabulary.call import Caller, ToolCall
+from holdfast.vocabulary.outcome import Done
+from holdfast.vocabulary.trust import Trust
 from tests.promises import carries
 from tests.served import Served, environment, holdfast, serving, started
 from tests.store.conftest import postgres_server, postgres_url
@@ -199,3 +204,21 @@ class Calling:
         said, _ = self._process.communicate(timeout=120)
         assert self._process.returncode == 0, said
         return self._process.returncode
+
+
+@carries("SERVE-5", "RUN-3")
+async def test_how_far_a_caller_is_trusted_is_passed_on_too(server: Served) -> None:
+    client, base = server.client(), f"/api/v1/workspaces/{server.workspace_id}"
+    session = client.post(f"{base}/sessions", json={}).json()["id"]
+    caller = Caller(agent="x", session=session)
+    asked = ToolCall("trusted", "write", {"path": "/trusted.md", "content": "x"}, caller, trust=Trust.SUPERVISED)
+    async with Holdfast.open(server.project, home=server.home) as beside:
+        taking = asyncio.create_task(beside.take(asked))
+        while not (pending := client.get(f"{base}/approvals").json()) and not taking.done():
+            await asyncio.wait({taking}, timeout=0.02)
+        before = (server.project / "trusted.md").exists()
+        for each in pending:
+            client.post(f"{base}/approvals/{each['id']}", json={"approved": True})
+        outcome = await taking
+
+    assert (before, (server.project / "trusted.md").exists(), isinstance(outcome, Done)) == (False, True, True)
