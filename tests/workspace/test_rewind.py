@@ -271,3 +271,24 @@ async def test_a_session_or_an_event_that_is_not_there_is_an_error(session: Sess
     with pytest.raises(InvalidArguments):
         await session.rewind(1)
     assert await session.rewind(0) == Rewound(())
+
+
+@carries("REWIND-1", "REWIND-2")
+async def test_what_git_ignores_goes_back_too_unless_a_whole_folder_of_it_was_replaced(session: Session) -> None:
+    shelf = session.bench.shelf
+    for path, text in ((".gitignore", "log/\ncache/\n"), (".git/HEAD", "ref: refs/heads/main\n"), ("log/a", "0\n"), ("log/b", "b\n")):
+        shelf.put(path, text)
+    shelf.put("cache/c", "c\n")
+    before = everything(shelf.root)
+    await session.command("echo 1 >> log/a; rm log/b")
+    await session.command("echo 2 >> log/a; ln -s a log/link; rm -r cache")
+    first = await session.event()
+    await session.command("rm log/link; echo b > log/b; mkdir cache; echo other > cache/c")
+
+    done = await session.rewind(0)
+
+    assert [(each.path, each.why) for each in done.left] == [("cache", "impossible")]
+    left = {path: told for path, told in everything(shelf.root).items() if not path.startswith("cache/")}
+    assert left == {path: told for path, told in before.items() if not path.startswith("cache/")}
+    again = await session.rewind(first, call="forth")
+    assert (again.left, shelf.text("log/a"), (shelf.root / "log/link").is_symlink()) == ((), "0\n1\n2\n", True)

@@ -77,7 +77,8 @@ async def rewind(
         way = await way_back(keeper, call_id)
         until_ns = max(until_ns, way.until_ns)
         away |= {(one.step.mount, one.step.path): NOT_HERE for one in way.backs if one.step.mount not in by_name}
-        await keeper.in_thread(paper.take_back, [one for one in way.backs if one.step.mount in by_name])
+        here = [one for one in way.backs if one.step.mount in by_name]
+        await keeper.in_thread(paper.take_back, await keeper.in_thread(_hashed, trash, here))
     backs = await keeper.in_thread(paper.backs)
     steps, lost = await with_contents(keeper, backs)
     left = {**away, **paper.left}
@@ -98,6 +99,18 @@ async def _calls_after(records: Records, session_id: str, event: int) -> list[st
     told = await session_calls.told_after(database, workspace_id, session_id, event)
     every = await session_calls.changing(database, workspace_id, session_id)
     return [call.id for call in every if call.at > at or call.id in told or call.command_id in told]
+
+
+def _hashed(trash: Trash, backs: Sequence[Back]) -> list[Back]:
+    """The ways back, with the hashes of what comes from the trash: only by them can it be told whether one joins the next."""
+    return [_with_hash(trash, one) if one.step.source and one.step.puts_bytes and not one.step.effect.hash else one for one in backs]
+
+
+def _with_hash(trash: Trash, back: Back) -> Back:
+    step = back.step
+    if not trash.has(step.source):
+        return back
+    return replace(back, step=replace(step, effect=replace(step.effect, hash=trash.hash_of(step.source))))
 
 
 def _rule(backs: Sequence[Back], until_ns: int) -> AsLeft:

@@ -53,6 +53,7 @@ class Paper:
         self._mounts = mounts
         self._nodes: dict[Key, _Node] = {}
         self._buried: list[tuple[str, _Node]] = []
+        self._whole: set[Key] = set()
         self.left: dict[Key, str] = {}
         self.pairs: list[tuple[Key, Key]] = []
 
@@ -68,6 +69,7 @@ class Paper:
 
         Afterwards `pairs` are those paths of which both must change, or none: what goes from the one comes to the other.
         """
+        self.left |= {key: IMPOSSIBLE for key in self._whole if self._is_whole(key)}
         net = _Net(self._mounts, self._nodes, self._buried)
         found = list(net.backs())
         self.pairs = net.pairs
@@ -77,6 +79,10 @@ class Paper:
         """The entry that the way back is about; None when it goes no further."""
         key = (back.step.mount, back.step.left)
         node = self._nodes.get(key)
+        if whole := next((above for above in above_all(key[1]) if self._is_whole((key[0], above))), ""):
+            # It comes back with all that was in it when it went, so what changed in it before that cannot be taken back as well.
+            self._whole.add((key[0], whole))
+            return None
         if node is None:
             origin = back.step.left if back.expected is not None else None
             node = self._nodes[key] = _Node(origin, back.expected, back.expected)
@@ -102,9 +108,10 @@ class Paper:
             case EffectKind.MODE:
                 node.mode = effect.mode
                 node.now = replace(node.now, mode=effect.mode) if node.now else None
-            case EffectKind.ADDED if node.content is not None and node.content.effect.is_whole:
+            case EffectKind.ADDED if node.origin is not None and (effect.is_whole or (node.content and node.content.effect.is_whole)):
+                # One folder cannot go and another come whole in its place.
                 self._stop((step.mount, step.path), node, IMPOSSIBLE)
-                node.content, node.now = None, node.expected
+                node.content, node.now = step, node.expected
             case EffectKind.ADDED | EffectKind.CHANGED:
                 mode = effect.mode if effect.mode != AS_IT_IS else node.now.mode if node.now else None
                 node.now, node.content = After(effect.type, effect.hash, mode), step
@@ -139,6 +146,11 @@ class Paper:
         for path, kind in entries_below(self._mounts[folder[0]], folder[1]):
             if path not in origins and (folder[0], path) not in self._nodes:
                 self._nodes[folder[0], path] = _Node(path, After(kind, "", None), After(kind, "", None), is_met=True)
+
+    def _is_whole(self, key: Key) -> bool:
+        """Whether a folder has come back there with all that was in it."""
+        node = self._nodes.get(key)
+        return node is not None and node.now is not None and node.content is not None and node.content.effect.is_whole
 
     def _stop(self, key: Key, node: _Node, why: str) -> None:
         node.is_stopped = True
@@ -231,7 +243,7 @@ class _Net:
         if content is not None and (content.effect.type is not expected.type or content.effect.hash != expected.hash):
             changed = replace(content.effect, path=key[1], kind=EffectKind.CHANGED, mode=node.mode, before="")
             yield Back(replace(content, effect=changed, file_id=""), expected)
-        elif node.mode not in (AS_IT_IS, expected.mode):
+        elif node.mode not in (AS_IT_IS, expected.mode) and expected.type is not EntryType.LINK:
             effect = Effect(key[0], key[1], EffectKind.MODE, expected.type, mode=node.mode, hash=expected.hash)
             yield Back(Step(0, effect), expected)
 
