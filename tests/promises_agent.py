@@ -2,7 +2,7 @@
 
 AGENT = {
     "000 acceptance criteria, types, registry and wiring": {
-        "AC-1": "Every module can be imported, and no package imports one above it.",
+        "AC-1": "No package imports one above it, so there are no cycles.",
         "AC-2": "A definition in JSON has its fields in camelCase.",
         "AC-8": "Without a scope the registry lists all four core tools.",
         "AC-9": "A scope of file_read and web_search lists those two.",

@@ -10,8 +10,10 @@ from holdfast.vocabulary.errors import Busy
 from holdfast.vocabulary.messages import AssistantMessage, CallBlock, ToolMessage, UserMessage
 from holdfast.vocabulary.trust import Trust
 from tests.agent.talking import calls, talk
+from tests.promises import carries
 
 
+@carries("SESSION-1")
 async def test_words_are_passed_on_as_they_come_and_kept_as_one_message(tmp_path: Path) -> None:
     async with talk(tmp_path, [{"say": "Hello "}, {"say": "there."}]) as it:
         assert await it.say("hi") == "done"
@@ -34,6 +36,7 @@ async def test_calls_are_run_and_what_came_of_them_goes_back_until_the_model_is_
         assert [told["toolName"] for told in it.heard("chat:tool-start")] == ["file_write", "file_read"]
 
 
+@carries("LOOP-1")
 async def test_calls_of_one_answer_have_their_results_in_its_order(tmp_path: Path) -> None:
     answer = [calls("file_read", path="big.txt"), calls("file_read", path="none.txt"), calls("file_write", path="b.txt", content="x")]
     async with talk(tmp_path, answer, [{"say": "Done."}]) as it:
@@ -44,6 +47,7 @@ async def test_calls_of_one_answer_have_their_results_in_its_order(tmp_path: Pat
         assert [text.splitlines()[0][:14] for text, _ in it.results] == ["big", "file not found", "wrote 1 bytes "]
 
 
+@carries("LOOP-12", "LOOP-7")
 async def test_a_call_that_is_no_json_is_not_run_and_the_model_is_told(tmp_path: Path) -> None:
     async with talk(tmp_path, [{"call": "file_write", "raw": '{"path": "a.txt", "content": '}], [{"say": "Sorry."}]) as it:
         assert await it.say() == "done"
@@ -54,6 +58,7 @@ async def test_a_call_that_is_no_json_is_not_run_and_the_model_is_told(tmp_path:
         assert it.desk.audit() == []
 
 
+@carries("LOOP-12")
 async def test_an_answer_that_is_cut_inside_a_call_runs_nothing_and_the_session_can_be_continued(tmp_path: Path) -> None:
     cut = [{"say": "I write."}, {"call": "file_write", "with": {"path": "a.txt", "content": "x"}, "cut": True}]
     async with talk(tmp_path, cut, [{"say": "Again."}]) as it:
@@ -65,6 +70,7 @@ async def test_an_answer_that_is_cut_inside_a_call_runs_nothing_and_the_session_
         assert [type(message) for message in it.conversation.messages][:2] == [UserMessage, AssistantMessage]
 
 
+@carries("ASK-1", "ASK-2")
 async def test_what_needs_a_yes_waits_for_it_and_a_no_goes_to_the_model(tmp_path: Path) -> None:
     answer = [calls("file_write", path="a.txt", content="x")]
     async with talk(tmp_path, answer, [{"say": "Fine."}], trust=Trust.GUIDED) as it:
@@ -107,6 +113,7 @@ async def test_a_session_goes_on_after_a_restart_with_what_was_under_way_told_as
         assert it.results == [("This call was under way when the program ended. Look at the files before you repeat it.", True)]
 
 
+@carries("LOOP-5")
 async def test_the_same_call_that_fails_again_and_again_is_pointed_out_and_then_ends_the_turn(tmp_path: Path) -> None:
     answer = [calls("file_read", path="none.txt")]
     async with talk(tmp_path, *[answer] * 6, [{"say": "Done."}]) as it:
@@ -120,6 +127,7 @@ async def test_the_same_call_that_fails_again_and_again_is_pointed_out_and_then_
         ]
 
 
+@carries("LOOP-6")
 async def test_paths_that_lead_outside_end_the_turn_at_the_third(tmp_path: Path) -> None:
     answers = [[calls("file_read", path=f"../{number}")] for number in range(5)]
     async with talk(tmp_path, *answers, [{"say": "Done."}]) as it:
@@ -129,6 +137,7 @@ async def test_paths_that_lead_outside_end_the_turn_at_the_third(tmp_path: Path)
         assert "outside" in it.heard("chat:error")[0]["message"]
 
 
+@carries("CHAT-19")
 async def test_a_fault_that_passes_is_tried_again_and_told(tmp_path: Path) -> None:
     async with talk(tmp_path, [{"fault": 503, "times": 1}, {"say": "Here."}]) as it:
         assert await it.say() == "done"
@@ -136,6 +145,7 @@ async def test_a_fault_that_passes_is_tried_again_and_told(tmp_path: Path) -> No
         assert len(it.heard("chat:retry")) == 1
 
 
+@carries("CHAT-6")
 async def test_the_models_window_is_told_and_old_results_make_room_in_it(tmp_path: Path) -> None:
     answers = [[calls("file_read", path="big.txt")] for _ in range(10)]
     async with talk(tmp_path, *answers, [{"say": "Done."}], context_window=20_000) as it:
@@ -151,6 +161,7 @@ def _call(call_id: str) -> Any:
     return CallBlock(call_id, "file_write", '{"path": "lost.txt", "content": "x"}')
 
 
+@carries("LOOP-11")
 async def test_a_model_that_uses_an_id_again_is_asked_about_again_and_has_a_result_for_each(tmp_path: Path) -> None:
     answer = [calls("file_write", path="a.txt", content="x")]
     async with talk(tmp_path, answer, [{"say": "Done."}], trust=Trust.GUIDED) as it:

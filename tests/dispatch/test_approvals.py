@@ -18,6 +18,7 @@ from holdfast.vocabulary.outcome import Done, Outcome, Refused
 from holdfast.vocabulary.profile import SHIPPED
 from holdfast.vocabulary.trust import Trust
 from tests.desk import Desk, open_desk
+from tests.promises import carries
 
 WRITE: JsonObject = {"path": "a.txt", "content": "new\n"}
 
@@ -90,6 +91,7 @@ async def test_whoever_is_asked_sees_what_would_change_and_nothing_of_it_has(des
     assert desk.text("a.txt") == "new\n"
 
 
+@carries("ASK-1")
 async def test_nothing_has_started_until_somebody_says_yes(desk: Desk) -> None:
     asked = calls(desk)
 
@@ -114,6 +116,7 @@ async def test_a_no_is_told_to_the_model_with_what_the_person_said(desk: Desk) -
     assert [line["output"]["refused"] for line in desk.audit()] == [True]
 
 
+@carries("ASK-4")
 async def test_arguments_that_a_person_changed_are_what_runs(desk: Desk) -> None:
     await calls(desk).says(approved=True, changed={"path": "b.txt", "content": "theirs\n"})
 
@@ -168,6 +171,7 @@ async def test_what_is_asked_for_is_as_trust_says(desk: Desk, trust: Trust, name
     assert any(isinstance(event, ApprovalAsked) for event in asked.events) is is_asked
 
 
+@carries("ASK-6")
 async def test_what_nobody_decides_in_time_is_denied_where_somebody_could_have(desk: Desk) -> None:
     held = await desk.holdfast.platform.hold(desk.holdfast.workspace_id)
     impatient = Approvals(desk.holdfast.platform.database, held.lease, seconds=0.05, is_watched=lambda _: True)
@@ -183,6 +187,7 @@ async def test_what_nobody_decides_in_time_is_denied_where_somebody_could_have(d
         await impatient.decide((await impatient.in_state("expired"))[0].id, approved=True, by="ada")
 
 
+@carries("ASK-6")
 async def test_an_approval_outlives_the_process_and_is_the_answer_when_the_call_is_made_again(tmp_path: Path) -> None:
     async with open_desk(tmp_path) as desk:
         asked = calls(desk)
@@ -196,6 +201,7 @@ async def test_an_approval_outlives_the_process_and_is_the_answer_when_the_call_
         assert isinstance(await calls(desk).running, Done)
 
 
+@carries("ASK-3")
 async def test_a_yes_is_for_one_call_with_its_arguments_and_no_other(desk: Desk) -> None:
     await calls(desk).says(approved=True)
 
@@ -225,6 +231,7 @@ async def ran(desk: Desk, command: str) -> AsyncGenerator[tuple[Asked, Approval]
     yield asked, await asked.question()
 
 
+@carries("ASK-1")
 async def test_effects_are_asked_about_when_the_command_has_run_and_are_kept_by_a_yes(desk: Desk) -> None:
     async with ran(desk, "echo hi; echo x > made.txt") as (asked, question):
         assert any(isinstance(event, ToolStarted) for event in asked.events)
@@ -250,6 +257,7 @@ async def test_effects_are_dropped_by_a_no_and_the_model_hears_why(desk: Desk) -
     assert not [path for path in (desk.root.parent / "home" / "layers").glob("*/*") if not path.name.startswith(".")]
 
 
+@carries("ASK-5")
 async def test_effects_are_decided_only_by_who_has_seen_them(desk: Desk) -> None:
     async with ran(desk, "echo x > made.txt") as (asked, question):
         for seen in (None, "0" * 64):
@@ -265,6 +273,7 @@ async def test_a_command_without_effects_asks_nothing(desk: Desk) -> None:
     assert outcome.answer.text == "hi\n"
 
 
+@carries("ASK-5")
 async def test_a_call_that_is_cancelled_while_its_effects_are_looked_at_leaves_none(desk: Desk) -> None:
     async with ran(desk, "echo x > made.txt") as (asked, _):
         asked.running.cancel()
@@ -275,6 +284,7 @@ async def test_a_call_that_is_cancelled_while_its_effects_are_looked_at_leaves_n
     assert (await desk.call("effects"))["result"]["pending"] == []
 
 
+@carries("ASK-3")
 async def test_a_yes_is_used_up_so_the_same_call_made_again_is_asked_for_again(desk: Desk) -> None:
     await calls(desk).says(approved=True)
     desk.write("a.txt", "mine\n")

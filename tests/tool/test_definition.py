@@ -21,7 +21,7 @@ async def count(ctx: Context, words: str) -> int:
 SCHEMA = {"type": "object", "properties": {"words": {"type": "string"}}, "required": ["words"]}
 
 
-@carries("TYPE-3", "REG-6")
+@carries("TYPE-3", "REG-6", "AC-2")
 def test_the_neutral_form_has_name_description_and_input_schema() -> None:
     assert neutral(made(count)) == {"name": "count", "description": "Count words.", "inputSchema": SCHEMA}
 

@@ -60,14 +60,14 @@ def test_without_a_scope_every_tool_for_models_is_listed_in_order(registry: Regi
     assert all((found := registry.get(name)) is not None and found.declaration.audience is Audience.PERSON for name in for_people)
 
 
-@carries("REG-4")
+@carries("REG-4", "AC-9")
 def test_a_scope_lists_what_it_allows_and_nothing_else(registry: Registry) -> None:
     scope = Scope({"fs.write": Permission(), "file_read": Permission(), "fs.list": Permission(allowed=False), "no_such_tool": Permission()})
 
     assert names(registry.list_for_scope(scope)) == ["file_read", "fs.write"]
 
 
-@carries("REG-5")
+@carries("REG-5", "AC-10")
 def test_a_scope_without_permissions_lists_file_read_and_web_search_as_far_as_they_exist(registry: Registry) -> None:
     existing = [name for name in registry.names() if name in ("file_read", "web_search")]
 

@@ -48,6 +48,7 @@ def replied(*chunks: Chunk) -> Reply:
     return reply
 
 
+@carries("PROMPT-12")
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda each: type(each).__name__)
 def test_a_message_that_was_stored_comes_back_as_it_was(message: Message) -> None:
     stored = json.loads(json.dumps(as_json(message)))

@@ -4,7 +4,7 @@ One server with all four providers configured, each at a server of ours that spe
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +46,7 @@ tool_permissions:
 DONE = Told("All done.")
 
 
-def calling(name: str, *more: tuple[str, dict[str, object]], text: str = "", **arguments: object) -> Told:
+def calling(name: str, *more: tuple[str, Mapping[str, object]], text: str = "", **arguments: object) -> Told:
     """An answer that calls tools, each under a new id."""
     every = [(name, arguments), *more]
     return Told(text, calls=tuple((f"call_{uuid4().hex[:12]}", each, json.dumps(given)) for each, given in every))
@@ -154,6 +154,19 @@ def test_a_safe_call_is_told_run_without_a_question_and_sent_back_before_the_wor
     assert len(second.body["messages"]) > len(first.body["messages"])
 
 
+@carries("CHAT-4")
+@every_speaker
+def test_all_events_of_a_call_name_the_message_that_they_are_of(studio: Studio, speaker: Speaker) -> None:
+    with line(studio.served) as it:
+        end = studio.say(it, speaker, calling("bash", command="echo out"), DONE, trustLevel="autonomous")
+
+    [begun], [result] = it.of("chat:tool-start"), it.of("chat:tool-result")
+    for told in [begun, result, *it.of("chat:tool-delta")]:
+        assert (told.get("messageId"), told["toolId"]) == (end["messageId"], begun["toolId"])
+    assert "".join(told["chunk"] for told in it.of("chat:tool-delta")) == "out\n"
+    assert result["metadata"]["exitCode"] == 0
+
+
 @carries("AC-22", "AC-34", "CHAT-16", "CHAT-17")
 @every_speaker
 def test_a_dangerous_call_waits_for_the_yes_to_its_id(studio: Studio, speaker: Speaker) -> None:
@@ -209,23 +222,22 @@ def test_autonomous_nothing_is_asked_for(studio: Studio, speaker: Speaker) -> No
     assert written.read_text() == "x"
 
 
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("file_read", {"path": "none.md"}, "file not found"),
+    ("bash", {"command": "echo no; exit 3"}, "no"),
+    ("file_reed", {"path": "known.md"}, "Unknown tool"),
+    ("file_read", {"path": 7}, "path"),
+]
+# A second of waiting is enough once.
+SLOW: tuple[str, dict[str, Any], str] = ("bash", {"command": "sleep 60", "timeout": 1}, "timed out")
+
+
 @carries("AC-24", "LOOP-7")
-@every_speaker
-@pytest.mark.parametrize(
-    ("name", "arguments", "says"),
-    [
-        ("file_read", {"path": "none.md"}, "file not found"),
-        ("bash", {"command": "echo no; exit 3"}, "no"),
-        ("file_reed", {"path": "known.md"}, "Unknown tool"),
-        ("file_read", {"path": 7}, "path"),
-        ("bash", {"command": "sleep 60", "timeout": 1}, "timed out"),
-    ],
-)
+@pytest.mark.parametrize(("speaker", "wrong"), [*((speaker, each) for speaker in SPEAKERS for each in WRONG), (SPEAKERS[0], SLOW)])
 def test_what_goes_wrong_in_a_call_is_a_result_that_the_model_sees(
-    studio: Studio, speaker: Speaker, name: str, arguments: dict[str, Any], says: str
+    studio: Studio, speaker: Speaker, wrong: tuple[str, dict[str, Any], str]
 ) -> None:
-    if "timeout" in arguments and speaker is not SPEAKERS[0]:
-        pytest.skip("a second of waiting is enough once: what a tool answers is the same for all providers")
+    name, arguments, says = wrong
     with line(studio.served) as it:
         end = studio.say(it, speaker, calling(name, **arguments), DONE, trustLevel="autonomous")
 
@@ -383,3 +395,40 @@ def test_a_prompts_model_has_two_tools_and_is_told_about_the_project(studio: Stu
     assert "Use tabs here." in text
     assert "through tools" in text
     assert not any(denied in text for denied in ("cannot read", "cannot modify", "no access to the project"))
+
+
+def shown(capabilities: list[str], window: int) -> Play:
+    """What Ollama says of a model."""
+    about = {"general.architecture": "llama", "llama.context_length": window}
+    return Play.json({"model_info": about, "capabilities": ["completion", *capabilities]})
+
+
+@carries("LOOP-8")
+def test_a_model_without_tools_is_sent_none_and_chats(studio: Studio) -> None:
+    ollama = SPEAKERS[3]
+    studio.providers["ollama"].fixed["/api/show"] = shown([], 8_000)
+    with line(studio.served) as it:
+        end = studio.say(it, ollama, DONE, model="ollama/plain")
+
+    assert (end["reason"], it.text, "tools" in studio.asked(ollama)[0].body) == ("done", "All done.", False)
+
+
+@carries("LOOP-4", "CHAT-6")
+def test_when_the_window_is_nearly_full_old_results_are_shortened_then_no_tools_are_offered_and_the_log_keeps_all(studio: Studio) -> None:
+    ollama = SPEAKERS[3]
+    studio.providers["ollama"].fixed["/api/show"] = shown(["tools"], 4_096)
+    part, whole = "a part of the file\n" * 75, "the whole of the file\n" * 1_500
+    (studio.served.project / "part.txt").write_text(part, encoding="utf-8")
+    (studio.served.project / "whole.txt").write_text(whole, encoding="utf-8")
+    many = calling("file_read", *[("file_read", {"path": "part.txt"})] * 7, path="part.txt")
+    with line(studio.served) as it:
+        end = studio.say(it, ollama, many, calling("file_read", path="whole.txt"), DONE, model="ollama/small")
+
+    first, second, third = studio.asked(ollama)
+    assert [each.raw.count(b"left out to save room") > 0 for each in (first, second, third)] == [False, True, True]
+    assert ([may_call(each) for each in (first, second, third)], end["reason"]) == ([True, True, False], "budget")
+    told = it.of("chat:context")
+    assert ({each["windowTokens"] for each in told}, len(told)) == ({4_096}, 3)
+    assert all(each["usedTokens"] > 0 for each in told)
+    kept = [each["content"] for each in studio.messages(end["conversationId"]) if each["role"] == "tool"]
+    assert kept == [part] * 8 + [whole]

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from tests.doors.http.talking import line
+from tests.promises import carries
 from tests.served import Served
 
 
@@ -44,6 +45,7 @@ def say(talking: Served, session_id: str, content: str, **more: object) -> int:
     return talking.client().post(under(talking, f"/sessions/{session_id}/messages"), json={"content": content, **more}).status_code
 
 
+@carries("SESSION-6")
 def test_what_is_said_over_rest_is_answered(talking: Served) -> None:
     chosen = session(talking)
 
@@ -54,6 +56,7 @@ def test_what_is_said_over_rest_is_answered(talking: Served) -> None:
     assert [each["role"] for each in told] == ["system", "user", "assistant"]
 
 
+@carries("SESSION-6")
 def test_what_cannot_be_said_is_told(talking: Served) -> None:
     chosen = session(talking)
 
@@ -67,6 +70,7 @@ def test_what_cannot_be_said_is_told(talking: Served) -> None:
     assert talking.client().post(under(talking, f"/sessions/{chosen}/cancel")).json()["running"] is False
 
 
+@carries("ASK-9")
 def test_a_decision_over_rest_is_heard_by_whoever_watches_and_counts_once(talking: Served) -> None:
     client = talking.client()
     (talking.project / "yes.md").unlink(missing_ok=True)
@@ -87,6 +91,7 @@ def test_a_decision_over_rest_is_heard_by_whoever_watches_and_counts_once(talkin
         assert found["id"] in [each["id"] for each in client.get(under(talking, "/approvals?state=approved")).json()]
 
 
+@carries("ASK-6")
 def test_what_nobody_watches_waits_without_a_clock(talking: Served) -> None:
     chosen = session(talking)
     say(talking, chosen, "write no")
@@ -116,6 +121,7 @@ async def test_whoever_may_not_change_things_decides_nothing(talking: Served) ->
     assert talking.client().post(address, json={"approved": False}).status_code == 200
 
 
+@carries("ASK-10")
 def test_some_of_the_effects_can_be_looked_at_and_kept_and_the_rest_is_dropped(talking: Served) -> None:
     client = talking.client()
     with line(talking) as it:

@@ -7,9 +7,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.doors.http.talking import Line, line
+from tests.promises import carries
 from tests.served import Served
 
 
+@carries("CHAT-2")
 def test_what_the_model_says_comes_as_it_is_said_between_one_start_and_one_end(talking: Served) -> None:
     with line(talking) as it:
         end = it.send("hello")
@@ -32,6 +34,7 @@ def test_a_call_is_told_with_its_start_and_its_result(talking: Served) -> None:
         assert it.text == "Looking. It is known."
 
 
+@carries("CHAT-8")
 def test_an_id_that_the_client_chose_is_the_conversations_and_a_known_one_goes_on(talking: Served) -> None:
     chosen = f"mine-{uuid4()}"
     with line(talking) as it:
@@ -47,6 +50,7 @@ def test_an_id_that_the_client_chose_is_the_conversations_and_a_known_one_goes_o
         ]
 
 
+@carries("CHAT-8", "CHAT-9")
 def test_a_history_is_what_a_new_conversation_begins_with(talking: Served) -> None:
     chosen = f"old-{uuid4()}"
     with line(talking) as it:
@@ -80,6 +84,7 @@ def test_what_was_said_yes_to_is_done(talking: Served, by: str) -> None:
         assert it.text == "Written."
 
 
+@carries("ASK-2")
 def test_what_was_said_no_to_is_not_done_and_the_model_hears_why(talking: Served) -> None:
     with line(talking) as it:
         asked = waiting(it, "write no")
@@ -92,6 +97,7 @@ def test_what_was_said_no_to_is_not_done_and_the_model_hears_why(talking: Served
         assert not (talking.project / "no.md").exists()
 
 
+@carries("ASK-4")
 def test_a_yes_may_change_the_arguments(talking: Served) -> None:
     with line(talking) as it:
         asked = waiting(it, "write changed")
@@ -110,6 +116,7 @@ def test_an_autonomous_conversation_asks_nothing(talking: Served) -> None:
         assert (talking.project / "late.md").read_text() == "late\n"
 
 
+@carries("ASK-7")
 def test_an_approval_is_taken_only_from_whoever_watches_and_only_once(talking: Served) -> None:
     with line(talking) as it, line(talking) as stranger:
         asked = waiting(it, "write no")
@@ -128,6 +135,7 @@ def test_an_approval_is_taken_only_from_whoever_watches_and_only_once(talking: S
         assert not (talking.project / "no.md").exists()
 
 
+@carries("CHAT-18")
 def test_an_answer_to_a_question_goes_to_the_model(talking: Served) -> None:
     with line(talking) as it:
         it.say("chat:send", content="ask me")
@@ -141,6 +149,7 @@ def test_an_answer_to_a_question_goes_to_the_model(talking: Served) -> None:
         assert "blue" in it.of("chat:tool-result")[0]["result"]
 
 
+@carries("CHAT-12")
 def test_a_turn_is_cancelled_and_the_conversation_goes_on(talking: Served) -> None:
     with line(talking) as it:
         it.say("chat:send", content="slowly")
@@ -155,6 +164,7 @@ def test_a_turn_is_cancelled_and_the_conversation_goes_on(talking: Served) -> No
         assert it.send("hello", conversationId=conversation)["payload"]["reason"] == "done"
 
 
+@carries("CHAT-12")
 def test_a_turn_that_is_cancelled_while_a_call_waits_leaves_no_call_open(talking: Served) -> None:
     with line(talking) as it:
         conversation = waiting(it, "write no")["conversationId"]
@@ -167,6 +177,7 @@ def test_a_turn_that_is_cancelled_while_a_call_waits_leaves_no_call_open(talking
         assert [role for role, _ in messages(talking, conversation)] == ["user", "assistant", "tool", "user", "assistant"]
 
 
+@carries("CHAT-13")
 def test_a_second_message_while_a_turn_runs_is_an_error_and_the_turn_goes_on(talking: Served) -> None:
     with line(talking) as it:
         it.say("chat:send", content="in parts")
@@ -180,6 +191,7 @@ def test_a_second_message_while_a_turn_runs_is_an_error_and_the_turn_goes_on(tal
         assert (end["payload"]["reason"], it.text) == ("done", "One two three.")
 
 
+@carries("CHAT-10")
 def test_whoever_resumes_after_a_number_gets_all_that_came_after_it_and_what_was_said_whole(talking: Served) -> None:
     with line(talking) as it:
         conversation = it.send("read it")["payload"]["conversationId"]
@@ -202,6 +214,7 @@ def test_whoever_resumes_after_a_number_gets_all_that_came_after_it_and_what_was
             assert {told["messageId"] for told in again.of("chat:text-delta")} == {it.of("chat:stream-start")[0]["messageId"]}
 
 
+@carries("CHAT-10")
 def test_whoever_comes_in_the_middle_of_an_answer_gets_it_whole_and_nothing_twice(talking: Served) -> None:
     with line(talking) as it, line(talking) as late:
         it.say("chat:send", content="in parts")
@@ -216,6 +229,7 @@ def test_whoever_comes_in_the_middle_of_an_answer_gets_it_whole_and_nothing_twic
         assert seqs == sorted(set(seqs))
 
 
+@carries("CHAT-9", "CHAT-11", "ASK-9")
 def test_two_who_watch_see_the_same_and_either_may_decide(talking: Served) -> None:
     with line(talking) as it, line(talking) as other:
         asked = waiting(it, "write yes")
@@ -229,6 +243,7 @@ def test_two_who_watch_see_the_same_and_either_may_decide(talking: Served) -> No
         assert numbered(it) == numbered(other)
 
 
+@carries("CHAT-23")
 def test_a_turn_goes_on_when_whoever_began_it_has_gone(talking: Served) -> None:
     with line(talking) as it:
         it.say("chat:send", content="in parts")
@@ -239,6 +254,7 @@ def test_a_turn_goes_on_when_whoever_began_it_has_gone(talking: Served) -> None:
         assert again.until("chat:stream-end")["payload"]["reason"] == "done"
 
 
+@carries("CHAT-14")
 @pytest.mark.parametrize(
     "frame",
     [
@@ -270,6 +286,7 @@ def test_a_frame_that_does_not_fit_is_an_error_and_the_socket_lives(talking: Ser
         assert it.send("hello")["payload"]["reason"] == "done"
 
 
+@carries("CHAT-14")
 def test_a_frame_that_is_too_large_ends_the_socket_and_nothing_else(talking: Served) -> None:
     with line(talking) as it, pytest.raises(ConnectionClosed):
         it.ask("x" * (11 * 1024 * 1024))
@@ -277,6 +294,7 @@ def test_a_frame_that_is_too_large_ends_the_socket_and_nothing_else(talking: Ser
         assert it.send("hello")["payload"]["reason"] == "done"
 
 
+@carries("CHAT-15")
 def test_the_token_may_be_in_a_cookie_or_in_the_address(talking: Served) -> None:
     token = talking.told["token"]
     ways: list[dict[str, Any]] = [
@@ -290,6 +308,7 @@ def test_the_token_may_be_in_a_cookie_or_in_the_address(talking: Served) -> None
     assert token not in talking.log.read_text()
 
 
+@carries("CHAT-15")
 @pytest.mark.parametrize(
     ("status", "options"),
     [
@@ -315,6 +334,7 @@ def test_a_stranger_gets_no_socket(talking: Served, status: int, options: dict[s
     assert refused.value.response.status_code == status
 
 
+@carries("CHAT-15")
 async def test_whoever_is_no_member_gets_no_socket(talking: Served) -> None:
     user = await talking.user(f"{uuid4()}@example.org", member=False)
 
@@ -345,6 +365,7 @@ def test_much_that_is_said_at_once_reaches_whoever_reads(talking: Served) -> Non
         assert it.text == "0123456789 " * 2_000
 
 
+@carries("CHAT-11")
 def test_whoever_does_not_read_is_let_go_and_slows_nobody(talking: Served) -> None:
     with line(talking) as slow, line(talking) as it:
         conversation = slow.send("hello")["payload"]["conversationId"]
@@ -397,6 +418,7 @@ async def test_whoever_is_no_longer_a_member_is_shut_out_at_the_next_word(talkin
     assert (told["code"], closed.value.rcvd and closed.value.rcvd.code) == ("forbidden", 4403)
 
 
+@carries("CHAT-21")
 def test_whoever_is_there_hears_of_every_session_and_of_files_that_change(talking: Served) -> None:
     chosen = f"seen-{uuid4()}"
     (talking.project / "yes.md").unlink(missing_ok=True)

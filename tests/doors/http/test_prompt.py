@@ -6,6 +6,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from tests.doors.http.talking import Line, line
+from tests.promises import carries
 from tests.served import Served
 
 PROMPT = "/ws/prompt"
@@ -24,6 +25,7 @@ def messages(talking: Served, session: str) -> list[dict[str, Any]]:
     return talking.client().get(f"/api/v1/workspaces/{talking.workspace_id}/sessions/{session}/messages").json()
 
 
+@carries("PROMPT-1")
 def test_a_prompt_is_answered_in_tokens_and_done_names_the_session(talking: Served) -> None:
     with line(talking, PROMPT) as it:
         done = asked(it, "hello")
@@ -66,6 +68,7 @@ def test_a_session_goes_on_under_its_id(talking: Served) -> None:
     assert [each["content"] for each in messages(talking, session)[1:]] == ["hello", "Hello there.", "think", "So it is."]
 
 
+@carries("PROMPT-5")
 def test_a_model_that_never_stops_calling_is_stopped_after_twenty_answers_and_says_so(talking: Served) -> None:
     with line(talking, PROMPT) as it:
         done = asked(it, "for ever")
@@ -84,6 +87,7 @@ def test_a_tool_of_another_profile_is_not_there(talking: Served) -> None:
         assert not (talking.project / "no.md").exists()
 
 
+@carries("PROMPT-4")
 def test_a_second_prompt_in_a_session_that_runs_is_an_error_and_the_first_goes_on(talking: Served) -> None:
     with line(talking, PROMPT) as it:
         session = asked(it, "hello")["sessionId"]
@@ -105,6 +109,7 @@ def test_a_fault_of_the_provider_is_an_error_and_the_session_can_be_continued(ta
         assert asked(it, "hello", sessionId=session)["type"] == "done"
 
 
+@carries("PROMPT-3")
 @pytest.mark.parametrize(
     "frame",
     [

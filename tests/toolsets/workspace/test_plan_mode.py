@@ -55,7 +55,7 @@ async def test_a_plan_that_is_not_there_is_not_found_and_none_is_required(desk: 
     assert said["fields"] == {"plan_file_path": "is required"}
 
 
-@carries("WS-MODE-3", "WS-ASK-5")
+@carries("WS-MODE-3", "WS-ASK-5", "PLAN-3")
 async def test_accept_by_the_button_turns_the_session_to_building(desk: Desk) -> None:
     talk = await Conversation.begun(desk, mode="plan")
     plan = (await talk.call("plan_write", title="T", content="# Plan"))["result"]["path"]
@@ -99,7 +99,7 @@ async def test_an_accept_that_was_typed_is_none(desk: Desk) -> None:
     assert (status_now(desk), await talk.mode()) == (403, "plan")
 
 
-@carries("WS-MODE-3")
+@carries("WS-MODE-3", "PLAN-3")
 async def test_nobody_asked_is_nobody_accepted(desk: Desk) -> None:
     talk = await Conversation.begun(desk, mode="plan")
     plan = (await talk.call("plan_write", title="T", content="# Plan"))["result"]["path"]
