@@ -3,7 +3,10 @@
 import asyncio
 import os
 import random
-from collections.abc import AsyncGenerator
+import subprocess
+from collections.abc import AsyncGenerator, Generator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from holdfast.vocabulary.errors import AccessDenied, NotFound
 from tests.untested import needs
 
 from .processes import alive
-from .yard import Yard, open_yard
+from .yard import PERSON, SMALL, Yard, open_yard
 
 
 @pytest.fixture
@@ -86,6 +89,17 @@ async def test_an_unconfined_command_in_a_folder_that_is_not_there_is_not_run(ya
         await yard.run("true", cwd="nowhere")
 
 
+async def test_what_a_person_has_running_besides_is_not_counted_against_a_command(no_bubblewrap: None) -> None:
+    owner = PERSON if os.geteuid() == 0 else os.getuid()
+    async with open_yard(owner=owner, unconfined=True, limits=replace(SMALL, processes=20)) as yard:
+        with _sleepers(40, owner):
+            finished = await yard.run("(echo first); (echo second)")
+            bomb = await yard.run("for i in $(seq 200); do sleep 5 & done; echo all")
+
+    assert (finished.exit_code, finished.head) == (0, b"first\nsecond\n")
+    assert b"all" not in bomb.head
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 async def test_a_root_server_runs_an_unconfined_command_as_the_owner_of_the_project(no_bubblewrap: None) -> None:
     async with open_yard(owner=12345, unconfined=True) as yard:
@@ -93,6 +107,18 @@ async def test_a_root_server_runs_an_unconfined_command_as_the_owner_of_the_proj
 
         assert b"12345" in finished.head
         assert (yard.project / "made").stat().st_uid == 12345
+
+
+@contextmanager
+def _sleepers(count: int, owner: int) -> Generator[None]:
+    as_owner = owner if os.geteuid() == 0 else None
+    sleepers = [subprocess.Popen(["sleep", "60"], user=as_owner) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for sleeper in sleepers:
+            sleeper.kill()
+            sleeper.wait()
 
 
 @needs("bubblewrap", "commands run in it")

@@ -44,13 +44,15 @@ def dropping(programs: Programs, hands: Hands) -> list[str]:
     return [programs.setpriv, "--reuid", str(hands.uid), "--regid", str(hands.gid), "--clear-groups", "--"]
 
 
-def limited(limits: CommandLimits, script: str) -> list[str]:
+def limited(limits: CommandLimits, script: str, *, others: int = 0) -> list[str]:
     """The words that run a script under limits. What runs them is the first process, and leaves as the script does.
 
     It sets the limits inside the namespace, where the number of processes
-    is counted afresh. Its own complaints are nobody's business; those of
-    the script go where its output goes.
+    is counted afresh; without one the kernel counts all of the user's, of
+    which `others` are there already. Its own complaints are nobody's
+    business; those of the script go where its output goes.
     """
+    processes = limits.processes + others
     settings = (
         "exec 2>/dev/null",
         "ulimit -c 0",
@@ -58,6 +60,6 @@ def limited(limits: CommandLimits, script: str) -> list[str]:
         f"ulimit -f {limits.file_bytes // 512}",
         f"ulimit -n {limits.open_files}",
         f"ulimit -t {limits.cpu_seconds}",
-        f"ulimit -u {limits.processes} || ulimit -p {limits.processes}",
+        f"ulimit -u {processes} || ulimit -p {processes}",
     )
     return ["/bin/sh", "-c", "\n".join([*settings, '(exec sh -c "$1" 2>&1)', "exit $?"]), "sh", script]

@@ -42,7 +42,8 @@ def job(hub: Hub, command: Command, mounts: Sequence[SandboxMount], settings: Sa
     group = Group(find_groups(), settings.limits)
     # The words come after setpriv, so that nothing that the environment says has effect before root is dropped.
     inner = ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in environment.items())]
-    words = [*chain.dropping(chain.find_programs(), hands), *inner, *chain.limited(settings.limits, command.script)]
+    limited = chain.limited(settings.limits, command.script, others=_running_as(hands.uid))
+    words = [*chain.dropping(chain.find_programs(), hands), *inner, *limited]
     return Job(
         start=lambda out, complaints: hub.start(Start(words, chain.CLEAN, cwd), out, complaints),
         status=None,
@@ -61,6 +62,17 @@ def _hands(mount: SandboxMount) -> Hands:
     """The owner of the root; here there is nobody else whom root could become."""
     owner = os.fstat(mount.descriptor)
     return Hands(owner.st_uid, owner.st_gid, dropped=os.geteuid() == 0 and owner.st_uid != 0)
+
+
+def _running_as(uid: int) -> int:
+    """How many threads a user has, which is what the kernel counts against the limit of processes."""
+    count = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError):
+                if os.stat(f"/proc/{name}").st_uid == uid:
+                    count += len(os.listdir(f"/proc/{name}/task"))
+    return count
 
 
 def _clean(pid: int, group: Group, mark: bytes) -> None:
