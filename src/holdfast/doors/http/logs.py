@@ -6,6 +6,7 @@ when that is too slow, lines are left out, and the next one says how many.
 
 import contextlib
 import logging
+import os
 import queue
 import threading
 from collections.abc import Generator
@@ -47,7 +48,8 @@ class _Lines(logging.Handler):
         super().__init__()
         self._for_person = for_person
         self.setFormatter(formatter)
-        self._stream = stream
+        # A way of our own to the same place: whoever waits for a reader holds its lock, and Python's last flush would wait for that.
+        self._stream = open(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors="backslashreplace")  # noqa: SIM115 - the thread closes it
         self._waiting: queue.Queue[logging.LogRecord | None] = queue.Queue(_MAX_WAITING)
         self._lost = 0
         self._thread = threading.Thread(target=self._write_all, name="logs", daemon=True)
@@ -77,7 +79,7 @@ class _Lines(logging.Handler):
 
     def _write_all(self) -> None:
         # Nobody reads them any more: there is nothing left to say it to.
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError), self._stream:
             while (record := self._waiting.get()) is not None:
                 self._stream.write(f"{self.format(record)}\n")
                 if self._waiting.empty():
