@@ -203,9 +203,10 @@ async def test_links_that_are_swapped_in_while_a_tool_works_lead_it_nowhere(scen
         file.write_text("---\ncurrentNodeId: a\n---\nneedle of the inside\n")
         (root / f"{path}.link").symlink_to(scene.outside / target)
     paths = [spell(path) for path in ("race/file.md", "race/folder", "race/folder/canary.txt", "race", "race/folder/new.md")]
-    before, until = snapshot(scene), time.monotonic() + 0.1
+    before = snapshot(scene)
 
     with swapping(root, ["race/file.md", "race/folder"]):
+        until = time.monotonic() + 0.1
         while time.monotonic() < until:
             for path in paths:
                 await attack(scene, tool, parameter, path)
