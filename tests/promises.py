@@ -16,7 +16,7 @@ from tests.promises_profiles import PROFILES as PROFILE_TEXTS
 from tests.promises_rest import REST as REST_TEXTS
 from tests.promises_workspace import WORKSPACE as WORKSPACE_TEXTS
 
-LANDED = frozenset({2, 3, 4})
+LANDED = frozenset({2, 3, 4, 5})
 
 
 @dataclass(frozen=True)

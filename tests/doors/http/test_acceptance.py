@@ -1,125 +1,25 @@
-"""The acceptance criteria of the studio's tool backend and the promises of the coding assistant, over real sockets, for all providers.
-
-One server with all four providers configured, each at a server of ours that speaks its wire format.
-"""
+"""The acceptance criteria of the studio's tool backend and the promises of the coding assistant, over real sockets, for all providers."""
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from tests.doors.http.talking import Line, line
+from tests.doors.http.studio import DONE, PROMPT, Studio, calling, kinds, may_call, offered, open_studio
+from tests.doors.http.talking import line
 from tests.promises import carries
-from tests.providers.server import Asked, Play, Server
-from tests.providers.server import serving as providing
-from tests.providers.speakers import KEY, SPEAKERS, Speaker, Told
-from tests.served import Served, serving
+from tests.providers.server import Play
+from tests.providers.speakers import SPEAKERS, Speaker, Told
 
-PROMPT = "/ws/prompt"
 every_speaker = pytest.mark.parametrize("speaker", SPEAKERS, ids=lambda each: each.name)
-ADDRESSES = {
-    "anthropic": "ANTHROPIC_BASE_URL",
-    "openai": "OPENAI_BASE_URL",
-    "github-copilot": "HOLDFAST_COPILOT_URL",
-    "ollama": "OLLAMA_HOST",
-}
-KEYS = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY, "HOLDFAST_COPILOT_TOKEN": KEY}
-SHORT = """\
-toolsets: [core]
-tool_permissions:
-  file_read: { allowed: true }
-  web_search: { allowed: true }
-limits:
-  turns: 3
-"""
-SIMPLE = """\
-model: MODEL
-toolsets: [simple]
-tool_permissions:
-  read_file: { allowed: true }
-  list_directory: { allowed: true }
-"""
-DONE = Told("All done.")
-
-
-def calling(name: str, *more: tuple[str, Mapping[str, object]], text: str = "", **arguments: object) -> Told:
-    """An answer that calls tools, each under a new id."""
-    every = [(name, arguments), *more]
-    return Told(text, calls=tuple((f"call_{uuid4().hex[:12]}", each, json.dumps(given)) for each, given in every))
-
-
-@dataclass(frozen=True)
-class Studio:
-    """The server, and the servers that its providers speak to."""
-
-    served: Served
-    providers: dict[str, Server]
-
-    def play(self, speaker: Speaker, *told: Told | Play) -> None:
-        """What the model answers from now on, one after the other."""
-        server = self.providers[speaker.name]
-        server.asked.clear()
-        server.play(*(each if isinstance(each, Play) else speaker.play(each) for each in told))
-
-    def say(self, it: Line, speaker: Speaker, *told: Told | Play, content: str = "go", **more: object) -> dict[str, Any]:
-        """A whole turn of a session with the profile core; gives its end."""
-        self.begin(it, speaker, *told, content=content, **more)
-        return it.until("chat:stream-end")["payload"]
-
-    def begin(self, it: Line, speaker: Speaker, *told: Told | Play, content: str = "go", **more: object) -> None:
-        self.play(speaker, *told)
-        it.say("chat:send", **{"content": content, "profile": "core", "model": f"{speaker.name}/some-model", **more})
-
-    def asked(self, speaker: Speaker) -> list[Asked]:
-        """What the provider was asked."""
-        return self.providers[speaker.name].chats
-
-    def prompt(self, it: Line, speaker: Speaker, *told: Told | Play, **more: object) -> dict[str, Any]:
-        """A prompt to that provider's model; gives its end."""
-        folder = self.served.home / "profiles"
-        folder.mkdir(exist_ok=True)
-        (folder / "simple.yaml").write_text(SIMPLE.replace("MODEL", f"{speaker.name}/some-model"), encoding="utf-8")
-        self.play(speaker, *told)
-        it.write({"type": "prompt", "text": "go", **more})
-        return it.until("done", "error")
-
-    def messages(self, session: str) -> list[dict[str, Any]]:
-        return self.served.client().get(f"/api/v1/workspaces/{self.served.workspace_id}/sessions/{session}/messages").json()
 
 
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    folder = tmp_path_factory.mktemp("studio")
-    profiles = folder / "home" / "profiles"
-    profiles.mkdir(parents=True)
-    (profiles / "short.yaml").write_text(SHORT, encoding="utf-8")
-    with ExitStack() as stack:
-        providers = {speaker.name: stack.enter_context(providing(Play(()))) for speaker in SPEAKERS}
-        for speaker in SPEAKERS:
-            providers[speaker.name].fixed.update({"/models": Play.json({"data": []}), **speaker.fixed})
-        environ = {ADDRESSES[name]: server.url for name, server in providers.items()}
-        served = stack.enter_context(serving(folder, environ={**KEYS, **environ}))
-        (served.project / "known.md").write_text("known\n", encoding="utf-8")
-        yield Studio(served, providers)
-
-
-def kinds(it: Line) -> list[str]:
-    """What was told that is on record, in its order."""
-    return [frame["type"].removeprefix("chat:") for frame in it.heard if "seq" in frame]
-
-
-def offered(asked: Asked) -> list[str]:
-    """The names of the tools in a request, in whichever form."""
-    return [each.get("name") or each["function"]["name"] for each in asked.body.get("tools", [])]
-
-
-def may_call(asked: Asked) -> bool:
-    """Whether the model may call tools. Anthropic must be told of those that were called before, and that none may be now."""
-    return bool(offered(asked)) and asked.body.get("tool_choice") != {"type": "none"}
+    with open_studio(tmp_path_factory.mktemp("studio")) as opened:
+        yield opened
 
 
 @carries("AC-29", "CHAT-1", "CHAT-2", "CHAT-3")
@@ -432,3 +332,32 @@ def test_when_the_window_is_nearly_full_old_results_are_shortened_then_no_tools_
     assert all(each["usedTokens"] > 0 for each in told)
     kept = [each["content"] for each in studio.messages(end["conversationId"]) if each["role"] == "tool"]
     assert kept == [part] * 8 + [whole]
+
+
+@carries("SESSION-4")
+def test_a_session_is_a_file_that_can_be_read_and_searched_and_not_changed(studio: Studio) -> None:
+    served = studio.served
+    with line(studio.served) as it:
+        end = studio.say(it, SPEAKERS[0], Told("A word that is nowhere else: zwieback."))
+    path = f"/chats/{end['conversationId']}.chat"
+
+    listed = served.call("ls", path="/chats", limit=0).json()["result"]
+    text = served.call("read", path=path).json()["result"]
+    found = served.call("grep", pattern="zwieback", path="/chats").json()["result"]
+    refused = [served.call(name, **arguments).status_code for name, arguments in changes(path)]
+
+    assert f"{end['conversationId']}.chat" in json.dumps(listed)
+    assert "zwieback" in json.dumps(text)
+    assert path in json.dumps(found)
+    assert refused == [400] * 5
+    assert not (served.project / "chats").exists()
+
+
+def changes(path: str) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        ("write", {"path": path, "content": "x", "overwrite": True}),
+        ("edit", {"path": path, "old_string": "zwieback", "new_string": "toast"}),
+        ("rm", {"path": path}),
+        ("mv", {"source": path, "destination": "/elsewhere.md"}),
+        ("touch", {"path": path}),
+    ]
