@@ -13,6 +13,7 @@ import pytest
 from tests.cli.terminal import COMMAND, Ended, Terminal
 from tests.cli.typing import Typist, typing
 from tests.promises import carries
+from tests.providers.server import unused_port
 from tests.served import Served, serving
 from tests.untested import needs
 
@@ -125,6 +126,20 @@ def test_where_nobody_is_a_yes_is_refused_and_a_question_ends_the_turn(at: Termi
     assert "nobody is here to answer" in question[2]
     assert "heard: The person said no to edit: nobody is here to say yes" in refused[1]
     assert at.project.joinpath("notes.md").read_text() == "first\nother\n"
+
+
+@carries("RUN-10")
+@needs("bubblewrap", "the demo runs a command inside it")
+def test_without_a_model_a_tour_of_somebodys_own_project_says_so_and_changes_nothing(at: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "HOLDFAST_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OLLAMA_HOST", f"http://127.0.0.1:{unused_port()}")
+
+    ended = at.run("run", "--yes", "fix the bug")
+
+    assert "no model is set up, so a script plays one" in ended.err
+    assert [path.name for path in at.project.rglob("*")] == ["notes.md"]
+    assert at.project.joinpath("notes.md").read_text() == "first\nsecond\n"
 
 
 @carries("RUN-2")

@@ -82,7 +82,7 @@ async def _run(given: Any, mounts: dict[str, str]) -> EndOfTurn:
             script_of(given.model) if given.model else None,
         )
         where = ["--demo"] if given.demo and not given.project else ["--project", str(project.resolve())] if given.project else []
-        watcher = Watcher(["run", *where])
+        watcher = Watcher(["run", *where], explains_demo=wanted.model is None)
         asker = Asker(holdfast, watcher) if is_asked else None
         person = _Person(watcher, asker, as_json=given.json)
         async with holdfast.platform.talk(holdfast.workspace_id, wanted, person.see) as talk:

@@ -64,6 +64,7 @@ async def _do(given: Any) -> int:
             session, said = await read_session(settings, project, given.id)
             _show(session, said, project, as_json=given.json)
         case "rename" | "delete":
+            await list_sessions(settings, project, limit=1)  # which says so when nobody ever talked there
             change = SessionChange(title=given.title) if given.action == "rename" else SessionChange(delete=True)
             async with Platform.open(settings) as platform:
                 workspace = await platform.ensure_workspace(project)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from holdfast.app.demo import DEMO_MODEL
 from holdfast.vocabulary.chat import DONE, ChatEvent
 from holdfast.vocabulary.json import Json, dump
 
@@ -26,8 +27,9 @@ class Watcher:
     `is_in_line` is whether a line has been begun.
     """
 
-    def __init__(self, again: Sequence[str] = ("run",)) -> None:
+    def __init__(self, again: Sequence[str], *, explains_demo: bool) -> None:
         self._again = again
+        self._explains_demo = explains_demo
         self.is_in_line = False
         self._is_speaking = False
         self.model = ""
@@ -39,6 +41,8 @@ class Watcher:
             case "chat:stream-start":
                 self.model = told["model"]
                 self.note(f"model {visible_line(told['model'])} · session {visible_line(told['conversationId'])}")
+                if self.model == DEMO_MODEL and self._explains_demo:
+                    self.note("no model is set up, so a script plays one: a tour, and no answer to what you said (see: holdfast models)")
             case "chat:text-delta":
                 self._begin_words()
                 self._write(visible(told["content"]))
@@ -50,7 +54,8 @@ class Watcher:
             case "chat:tool-delta":
                 self._write(visible(told["chunk"]), _DIM, prefix="  ")
             case "chat:tool-result" if told["status"] == "error":
-                self.line(f"✗ {visible(_problem(told['result']))[:_MAX_ERROR]}", _RED)
+                said = _problem(told["result"]) or f"exit code {told.get('metadata', {}).get('exitCode', 'not known')}"
+                self.line(f"✗ {visible(said)[:_MAX_ERROR]}", _RED)
             case "chat:tool-decided":
                 self._decided(told)
             case "chat:retry":
