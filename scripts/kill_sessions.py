@@ -66,6 +66,7 @@ class Run:
     """Everything that is counted."""
 
     seed: int
+    stops: float = 0.0
     kills: int = 0
     fruitless: bool = False
     counts: Counter[str] = field(default_factory=Counter[str])
@@ -131,7 +132,10 @@ def live(server: Server, name: str, run: Run, chance: random.Random | None, know
         life.moved.wait(30)
     is_over = life.over.wait(60 if chance is None else chance.uniform(0.0, 1.2))
     if not is_over:
-        server.kill()
+        if chance is not None and chance.random() < run.stops:
+            server.stop()
+        else:
+            server.kill()
         run.kills += 1
         if chance is None:
             run.problems.append(f"{name} did not come to its end")
@@ -193,14 +197,14 @@ def _check_write(client: Client, project: Path, name: str, each: int, said: dict
 
 
 def _audit(server: Server, project: Path, name: str) -> Counter[str]:
-    """How often each call that was not refused stands in the audit."""
+    """How often each call stands in the audit, but for those that were refused, or left waiting by a server that was stopped."""
     import sqlite3
 
     found: Counter[str] = Counter()
     home = project.parent / "home" / "holdfast.db"
     if home.exists():
         with sqlite3.connect(f"file:{home}?mode=ro", uri=True) as rows:
-            query = "SELECT call_id FROM audit WHERE workspace_id = ? AND session_id = ? AND outcome <> 'refused'"
+            query = "SELECT call_id FROM audit WHERE workspace_id = ? AND session_id = ? AND outcome <> 'refused' AND code <> 'busy'"
             found.update(row[0] for row in rows.execute(query, (server.workspace_id, name)))
     return found
 
@@ -210,8 +214,8 @@ def _expect(run: Run, holds: bool, problem: str) -> None:
         run.problems.append(problem)
 
 
-def run_kills(folder: Path, kills: int, seed: int, url: str | None = None, progress: Callable[[str], None] = print) -> Run:
-    """Kill so often, and check every conversation at its end."""
+def run_kills(folder: Path, kills: int, seed: int, stops: float, url: str | None = None, progress: Callable[[str], None] = print) -> Run:
+    """Kill so often, or with that chance stop, and check every conversation at its end."""
     project, home = folder / "project", folder / "home"
     for each in (project, home / "scripts"):
         each.mkdir(parents=True)
@@ -220,7 +224,7 @@ def run_kills(folder: Path, kills: int, seed: int, url: str | None = None, progr
     turns = [{"when": {"user": f"go {name}"}, "answers": answers(name)} for name in names]
     (home / "scripts" / "kill.yaml").write_text(json.dumps({"turns": turns}))
     (home / "config.toml").write_text('model = "scripted/kill"\ntrust = "guided"\n')
-    run, chance = Run(seed), random.Random(seed)
+    run, chance = Run(seed, stops), random.Random(seed)
     server = start(project, home, url)
     for number, name in enumerate(names):
         is_over, known = False, 0
@@ -246,10 +250,11 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--stops", type=float, default=0.0, help="which share of them is a SIGTERM")
     given = parser.parse_args()
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, database(given.database) as url:
-        run = run_kills(Path(folder), given.kills, given.seed, url, lambda line: print(line, flush=True))
+        run = run_kills(Path(folder), given.kills, given.seed, given.stops, url, lambda line: print(line, flush=True))
     for problem in run.problems:
         print(problem)
     print(f"{given.database}: {run.kills} kills in {time.monotonic() - began:.0f} s, {dict(run.counts)}")
