@@ -9,7 +9,7 @@ from typing import cast
 
 from holdfast.store.events import Event
 from holdfast.vocabulary.json import Json
-from holdfast.vocabulary.messages import AssistantMessage, CallBlock, Message, TextBlock, ThinkingBlock, ToolMessage, from_json
+from holdfast.vocabulary.messages import AssistantMessage, CallBlock, Message, TextBlock, ThinkingBlock, ToolMessage, UserMessage, from_json
 from holdfast.vocabulary.moments import iso
 
 MAX_ARGUMENTS = 500
@@ -30,7 +30,7 @@ def _message(event: Event) -> str:
 def _who(message: Message) -> str:
     if isinstance(message, ToolMessage):
         return f"{message.role} {_on_one_line(message.name)}{', which failed' if message.is_error else ''}"
-    return message.role
+    return "note" if isinstance(message, UserMessage) and message.is_note else message.role
 
 
 def _parts(message: Message) -> list[str]:

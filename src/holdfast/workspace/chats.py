@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field, replace
 
 from holdfast.store import chats
@@ -29,6 +29,8 @@ EXTENSION = ".chat"
 CHAT = "chat"
 _MESSAGES_A_PAGE = 100
 _MAX_SURVEYS = 10_000
+_MAX_TEXT_BYTES = 1024 * 1024
+_MAX_TEXTS_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class Chats:
         self._database = database
         self._workspace_id = workspace_id
         self._surveys: OrderedDict[str, _Survey] = OrderedDict()
+        self._texts: OrderedDict[str, tuple[int, bytes]] = OrderedDict()
+        self._texts_bytes = 0
 
     async def are_there(self) -> bool:
         """Whether there is one."""
@@ -86,10 +90,10 @@ class Chats:
         found = await chats.find(self._database, self._workspace_id, session_id) if session_id else None
         return self._file(found) if found is not None else None
 
-    async def every(self) -> list[ChatFile]:
-        """All chats, by path; sessions whose ids cannot be names of files have none."""
+    async def every(self, wanted: Callable[[str], bool] = lambda _: True) -> list[ChatFile]:
+        """All chats whose paths are wanted; sessions whose ids cannot be names of files have none."""
         found = await chats.every(self._database, self._workspace_id)
-        return sorted((self._file(chat) for chat in found if _session_at(path_of(chat.id))), key=lambda chat: chat.path)
+        return [self._file(chat) for chat in found if _session_at(path := path_of(chat.id)) and wanted(path)]
 
     async def folder(self) -> File | None:
         """The folder that the chats are in, when there are any."""
@@ -123,8 +127,22 @@ class Chats:
         return ChatPart(part.decode(), first, count, survey.lines, more, survey.size, survey.digest.hexdigest())
 
     async def text(self, chat: ChatFile) -> bytes:
-        """All that was said."""
-        return b"".join([page async for page, _ in self._pages(chat.id, after=0, until=chat.last_seq)])
+        """All that was said. What was asked for last is kept, so that a search need not go through every session again."""
+        seq, text = self._texts.get(chat.id, (0, b""))
+        if seq >= chat.last_seq:
+            return text
+        text += b"".join([page async for page, _ in self._pages(chat.id, after=seq, until=chat.last_seq)])
+        if len(text) <= _MAX_TEXT_BYTES:
+            self._keep_text(chat, text)
+        return text
+
+    def _keep_text(self, chat: ChatFile, text: bytes) -> None:
+        _, before = self._texts.pop(chat.id, (0, b""))
+        self._texts_bytes += len(text) - len(before)
+        self._texts[chat.id] = (chat.last_seq, text)
+        while self._texts_bytes > _MAX_TEXTS_BYTES:
+            _, (_, oldest) = self._texts.popitem(last=False)
+            self._texts_bytes -= len(oldest)
 
     async def _survey(self, chat: ChatFile) -> _Survey:
         known = self._surveys.get(chat.id, _Survey())

@@ -164,7 +164,7 @@ async def _union(
     found = await _on_disk_and_stored(records, place, recursive=recursive, seen=seen, wanted=wanted)
     if place.path not in ("", CHATS) or place.mount.name != PROJECT:
         return found
-    chats = [chat for chat in await chats_beneath(records, place, recursive=recursive) if wanted(_known(chat))]
+    chats = await chats_beneath(records, place, recursive=recursive, wanted=wanted)
     if not chats:
         return found
     each = [await records.chats.measured(chat) if measured and isinstance(chat, ChatFile) else chat for chat in chats]
@@ -174,25 +174,21 @@ async def _union(
     return found + [item_of(chat.path, chat, None) for chat in each if not (chat.is_folder and is_listed)]
 
 
-async def chats_beneath(records: Records, place: Place, *, recursive: bool) -> list[File]:
-    """The chats of sessions that are found from the root or the folder of them, which is among them when it is found too.
+async def chats_beneath(records: Records, place: Place, *, recursive: bool, wanted: Callable[[Known], bool] = lambda _: True) -> list[File]:
+    """The wanted chats of sessions that are found from the root or the folder of them, which is among them when it is found too.
 
     Something else of that name in the project's root hides them.
     """
     folder = await records.chats.folder()
     if folder is None or not await _is_folder_or_nothing(place if place.path else place.child(CHATS)):
         return []
-    chats = await records.chats.every() if recursive or place.path else []
-    return [folder, *chats] if not place.path else [*chats]
+    chats = await records.chats.every(lambda path: wanted(Known(path, False, True))) if recursive or place.path else []
+    return [folder, *chats] if not place.path and wanted(Known(CHATS, True, True)) else [*chats]
 
 
 async def _is_folder_or_nothing(place: Place) -> bool:
     seen = await _seen(place)
     return seen is None or seen.kind is Kind.DIRECTORY
-
-
-def _known(row: File) -> Known:
-    return Known(row.path, row.is_folder, row.is_virtual)
 
 
 async def _on_disk_and_stored(

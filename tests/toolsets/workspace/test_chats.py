@@ -126,9 +126,12 @@ async def test_chats_are_searched_as_text_but_for_the_one_that_asks(desk: Desk) 
     assert [match["path"] for match in (await done(desk, "grep", pattern="needle", path="/chats", limit=2))["matches"]] == [path, path]
     assert [match["path"] for match in (await done(desk, "grep", pattern="needle", path=other))["matches"]] == [other]
     assert (await done(desk, "grep", pattern="needle", path_pattern="*.py"))["matches"][0]["path"] == "/main.py"
+    await say(desk, "two", [UserMessage("one more needle", is_note=True)])
+    assert [match["line_number"] for match in (await done(desk, "grep", pattern="needle", path=other))["matches"]] == [2, 5]
+    assert without_times((await done(desk, "read", path=other, offset=3, limit=1))["content"]) == "[3] TIME note\n"
     call = ToolCall("c9", "grep", {"pattern": "needle"}, Caller(agent="coder", session="one"))
     body: Any = (await desk.holdfast.take(call)).answer.body
-    assert [match["path"] for match in body["result"]["matches"]] == [other, "/main.py"]
+    assert [match["path"] for match in body["result"]["matches"]] == [other, other, "/main.py"]
 
 
 CHANGES: list[tuple[str, dict[str, Json]]] = [
