@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
 from holdfast.store import layers
-from holdfast.store.files import File
 from holdfast.store.layers import LayerRow, NewLayer
 from holdfast.store.versions import Origin
 from holdfast.vocabulary.access import MountMode
@@ -197,7 +196,8 @@ class Keeper:
         for name, theirs in (await self.in_thread(_by_mount, plan.steps)).items():
             mount = self.mounts[name]
             virtual = await layers.virtual_paths(self.records.database, self.records.workspace_id, self.records.name_of(mount))
-            virtual |= {step.path for step in theirs if isinstance(await self._chat_at(mount, step.path), ChatFile)}
+            named_so = [step.path for step in theirs if may_be_chat(step.path)]
+            virtual |= {path for path in named_so if isinstance(await self.records.row_at(mount, path), ChatFile)}
             try:
                 seen, met = await mount.pool.run(self._survey, plan, mount, theirs, rule, virtual)
             except OSError as error:
@@ -205,9 +205,6 @@ class Keeper:
             steps += seen
             conflicts += met
         return steps, conflicts, await self.in_thread(_forgotten, steps)
-
-    async def _chat_at(self, mount: Mount, path: str) -> File | None:
-        return await self.records.row_at(mount, path) if may_be_chat(path) else None
 
     def _survey(
         self, plan: Plan, mount: Mount, steps: Sequence[Step], rule: Rule, virtual: Set[str]

@@ -27,7 +27,7 @@ async def grep(
 ) -> dict[str, Json]:
     r"""Search the lines of all files for a regular expression, in ripgrep's (Rust's) syntax. Nothing is ignored, hidden files are searched.
 
-    Matches come in the order of path and line, with line numbers from 1.
+    Matches come in the order of path and line, with line numbers from 1. What was said in other sessions is searched too, as /chats/*.chat.
 
     Args:
         pattern: The regular expression, such as fn \w+\( or TODO. It matches within one line.
