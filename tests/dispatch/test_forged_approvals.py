@@ -320,3 +320,25 @@ async def test_a_yes_is_for_no_other_arguments_session_or_tool_under_the_same_id
 
     assert not any(isinstance(each, Done) for each in await asyncio.gather(*forged))
     assert list(desk.root.iterdir()) == []
+
+
+@carries("ASK-8", "ASK-9")
+async def test_whoever_may_not_change_things_cannot_have_a_session_trusted_so_that_nobody_is_asked(office: Office) -> None:
+    served = office.served
+    looks = served.token(await served.user(f"{uuid4()}@example.org", scopes=()))
+    asked = office.asked("write trusted")
+    session, client = asked["session_id"], office.client(looks)
+    office.end(asked)
+
+    refused = [
+        client.patch(office.address(f"/sessions/{session}"), json={"trust": "autonomous"}),
+        client.patch(office.address(f"/sessions/{session}"), json={"mode": "build"}),
+        client.post(office.address("/sessions"), json={"trust": "autonomous"}),
+    ]
+    with line(served, token=looks) as it:
+        it.send("hello", conversationId=session, trustLevel="autonomous")
+        it.send("hello", conversationId=f"{session}-new", trustLevel="autonomous")
+
+    trusts = [office.client().get(office.address(f"/sessions/{each}")).json()["trust"] for each in (session, f"{session}-new")]
+    assert ([each.status_code for each in refused], trusts) == ([403] * 3, ["guided"] * 2)
+    assert client.patch(office.address(f"/sessions/{session}"), json={"trust": "supervised", "mode": "plan"}).status_code == 200

@@ -98,18 +98,21 @@ class Agents:
 
     async def create(self, profile: Profile, *, trust: Trust | None = None, title: str = "", session_id: str | None = None) -> Conversation:
         """A new session of a profile."""
-        chosen = trust_for(profile, Trust(self._platform.settings["trust"]), trust)
         row = await sessions.open_session(
             self._platform.database,
             self.held.lease,
             session_id=session_id,
             title=title,
             mode=profile.mode.value,
-            trust=chosen.value,
+            trust=self.trust_in(profile, trust).value,
             profile=profile.name,
         )
         self._news.session(row.id, state=row.state, title=row.title)
         return await self.conversation(row.id)
+
+    def trust_in(self, profile: Profile, chosen: Trust | None = None) -> Trust:
+        """How far a new session of a profile is trusted: as the person chose, as the profile says, or as is set."""
+        return trust_for(profile, Trust(self._platform.settings["trust"]), chosen)
 
     async def conversation(self, session_id: str) -> Conversation:
         """A session as it stands.

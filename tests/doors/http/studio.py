@@ -30,6 +30,12 @@ tool_permissions:
 limits:
   turns: 3
 """
+CAREFUL = """\
+toolsets: [core]
+tool_permissions:
+  file_read: { allowed: true }
+trust: supervised
+"""
 SIMPLE = """\
 model: MODEL
 toolsets: [simple]
@@ -90,7 +96,8 @@ def open_studio(folder: Path) -> Generator[Studio]:
     """One for as long as the block lasts."""
     profiles = folder / "home" / "profiles"
     profiles.mkdir(parents=True)
-    (profiles / "short.yaml").write_text(SHORT, encoding="utf-8")
+    for name, text in (("short", SHORT), ("careful", CAREFUL)):
+        (profiles / f"{name}.yaml").write_text(text, encoding="utf-8")
     with ExitStack() as stack:
         providers = {speaker.name: stack.enter_context(providing(Play(()))) for speaker in SPEAKERS}
         for speaker in SPEAKERS:

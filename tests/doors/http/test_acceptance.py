@@ -361,3 +361,19 @@ def changes(path: str) -> list[tuple[str, dict[str, Any]]]:
         ("mv", {"source": path, "destination": "/elsewhere.md"}),
         ("touch", {"path": path}),
     ]
+
+
+@carries("TRUST-6", "PROFILE-3")
+def test_a_session_that_is_made_over_rest_begins_as_its_profile_says_unless_one_says_otherwise(studio: Studio) -> None:
+    client, address = studio.served.client(), f"/api/v1/workspaces/{studio.served.workspace_id}/sessions"
+
+    made = [client.post(address, json=body).json() for body in ({}, {"profile": "planner"}, {"profile": "careful"})]
+    chosen = client.post(address, json={"profile": "careful", "trust": "autonomous", "mode": "plan"}).json()
+    unknown = client.post(address, json={"profile": "nobody's"})
+
+    assert [(each["profile"], each["mode"], each["trust"]) for each in made] == [
+        ("coder", "build", "guided"),
+        ("planner", "plan", "guided"),
+        ("careful", "build", "supervised"),
+    ]
+    assert (chosen["mode"], chosen["trust"], unknown.status_code) == ("plan", "autonomous", 400)

@@ -138,7 +138,8 @@ class Chat(Talk):
         await self.agents.start(conversation.id, sent.content, profile, model=sent.model, client_id=sent.client_id)
 
     async def _found_or_made(self, sent: SendFrame) -> tuple[Conversation, Profile]:
-        trust = Trust(sent.trust_level) if sent.trust_level else None
+        # Whoever may not change things cannot have a model do it unasked for somebody else.
+        trust = Trust(sent.trust_level) if sent.trust_level and self.may_endanger else None
         try:
             if sent.conversation_id is None:
                 raise NotFound("a new one")

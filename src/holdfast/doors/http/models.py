@@ -96,13 +96,13 @@ class Session(BaseModel):
 
 
 class NewSession(Strict):
-    """A session to make."""
+    """A session to make; what is left out is as the profile and the settings say."""
 
     id: str | None = Field(None, min_length=1, max_length=200)
     title: str = ""
-    mode: Literal["plan", "build"] = "build"
-    trust: Literal["supervised", "guided", "autonomous"] = "guided"
-    profile: str = Field("coder", max_length=100)
+    mode: Literal["plan", "build"] | None = None
+    trust: Literal["supervised", "guided", "autonomous"] | None = None
+    profile: str | None = Field(None, max_length=100)
 
 
 class ChangedSession(Strict):

@@ -7,8 +7,10 @@ from fastapi import APIRouter, Query, Request, Response
 
 from holdfast.agent.sessions import Sessions
 from holdfast.dispatch.person import SessionPerson, shown_question
-from holdfast.vocabulary.errors import Conflict
+from holdfast.vocabulary.errors import Conflict, Forbidden
 from holdfast.vocabulary.json import Json
+from holdfast.vocabulary.mode import Mode
+from holdfast.vocabulary.trust import Trust
 
 from .door import Door
 from .models import Answers, AtEvent, ChangedSession, Event, Message, NewMessage, NewSession, Question, Rewind, Running, Session
@@ -31,6 +33,12 @@ def session_routes(door: Door) -> APIRouter:
         identity, _ = await door.member(request.scope, workspace_id)
         return (await door.platform.hold(workspace_id)).person, identity.user_id
 
+    async def may_set(request: Request, workspace_id: str, *, trust: str | None, mode: str | None = None) -> None:
+        """Whoever may not change things cannot have a model do it unasked for somebody else."""
+        _, may_endanger = await door.caller(request.scope, workspace_id)
+        if not may_endanger and (trust not in (None, Trust.SUPERVISED.value) or mode == Mode.BUILD.value):
+            raise Forbidden("you may not let anything run here that changes things")
+
     async def told(workspace_id: str, shown: dict[str, Any]) -> Session:
         agents = await door.platform.agents(workspace_id)
         await agents.was_set(shown["id"], state=shown["state"], title=shown["title"], mode=shown["mode"])
@@ -44,9 +52,12 @@ def session_routes(door: Door) -> APIRouter:
     @routes.post("/sessions", status_code=201, responses=errors(400, 401, 409))
     async def create_session(request: Request, workspace_id: str, body: NewSession) -> Session:
         """Make a session, under an id that one may choose."""
-        made = await (await sessions(request, workspace_id)).create(
-            session_id=body.id, title=body.title, mode=body.mode, trust=body.trust, profile=body.profile
-        )
+        found = await sessions(request, workspace_id)
+        await may_set(request, workspace_id, trust=body.trust)
+        agents = await door.platform.agents(workspace_id)
+        profile = await agents.profile(body.profile)
+        trust, mode = agents.trust_in(profile, Trust(body.trust) if body.trust else None), body.mode or profile.mode.value
+        made = await found.create(session_id=body.id, title=body.title, mode=mode, trust=trust.value, profile=profile.name)
         return await told(workspace_id, made)
 
     @routes.get("/sessions/{session_id}", responses=errors(401, 404))
@@ -58,6 +69,7 @@ def session_routes(door: Door) -> APIRouter:
     async def change_session(request: Request, workspace_id: str, session_id: str, body: ChangedSession) -> Session:
         """Set title, mode or trust anew."""
         found = await sessions(request, workspace_id)
+        await may_set(request, workspace_id, trust=body.trust, mode=body.mode)
         return await told(workspace_id, await found.change(session_id, title=body.title, mode=body.mode, trust=body.trust))
 
     @routes.delete("/sessions/{session_id}", status_code=204, responses=errors(401, 404))
