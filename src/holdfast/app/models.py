@@ -1,6 +1,7 @@
 """Models: which there are, what they cost, which one is used when nobody says, and why."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,7 +41,7 @@ async def list_models(settings: Settings) -> dict[str, Any]:
     """Every provider with its models, and the model that is used when nobody says."""
     providers = Providers(provider_settings(settings))
     try:
-        offers, chosen = await providers.offers(), await providers.default()
+        offers, chosen = await providers.offers(), await choose_model(providers, settings)
         return {
             "default": {"model": chosen.ref, "reason": chosen.reason},
             "providers": [
@@ -72,18 +73,29 @@ def script_of(model: str) -> tuple[str, str] | None:
         raise InvalidSetting(f"{file} cannot be read", hint="It must be UTF-8, and readable.") from None
 
 
-async def choose_model(providers: Providers) -> Choice:
-    """The model that is used when nobody says, and why.
+def check_model(settings: Settings) -> None:
+    """See whether there can be the model that is set, without asking anybody.
 
     Raises:
-        InvalidSetting: The one that is set is not there.
+        InvalidSetting: There is none, or its script has mistakes.
     """
+    if not settings["model"]:
+        return
+    providers = Providers(provider_settings(settings))
+    if (script := script_of(settings["model"])) is not None:
+        providers.play(*script)
+        return
+    from holdfast.providers.scripted import Scripted
+
+    provider, name = providers.provider_for(settings["model"])
+    if isinstance(provider, Scripted):
+        provider.script(name)
+
+
+async def choose_model(providers: Providers, settings: Settings) -> Choice:
+    """The model that is used when nobody says, and why."""
     chosen = await providers.default()
-    provider, name = providers.provider_for(chosen.ref)
-    if provider.name == "scripted":
-        # Its file is read now, and not when somebody first says something.
-        await provider.model(name)
-    return chosen
+    return replace(chosen, reason=f"set by {settings.values['model'].source}") if settings["model"] else chosen
 
 
 async def _told(model: Model) -> dict[str, Any]:

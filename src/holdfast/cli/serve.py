@@ -6,7 +6,6 @@ import secrets
 import sys
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from holdfast.accounts.tokens import Tokens
 from holdfast.app import Platform, profile_folders, token_secret
 from holdfast.app.demo import DEMO_MODEL, demo_project
 from holdfast.app.memory import collect_less_often
-from holdfast.app.models import Choice, choose_model, script_of
+from holdfast.app.models import check_model, choose_model, script_of
 from holdfast.config.settings import Settings, load_settings
 from holdfast.vocabulary.errors import Busy, InvalidSetting, NotFound
 
@@ -47,10 +46,13 @@ def main(words: list[str]) -> int:
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}", hint="Create it, or name another.")
     said = {name: getattr(given, name) for name in ("host", "port", "profile", "model", "trust")}
-    settings = load_settings(folder, given={**said, "model": DEMO_MODEL if given.demo else given.model})
+    script = script_of(given.model or "")
+    model = DEMO_MODEL if given.demo else f"scripted/{script[0]}" if script else given.model
+    settings = load_settings(folder, given={**said, "model": model})
     _check_public(settings)
-    # What is wrong with the profile is said now, and not to whoever first says something.
+    # What is wrong with profile and model is said now, and not to whoever first says something.
     profile_folders(folder, home=settings.home).find(settings["profile"])
+    check_model(settings)
     from holdfast.doors.http.logs import logs_to
 
     with logs_to(sys.stderr, verbose=given.verbose):
@@ -74,10 +76,12 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
         platform = await stack.enter_async_context(Platform.open(settings))
         workspace = await platform.ensure_workspace(folder)
         platform.mount_also(workspace.id, mounts)
-        # Found out while the rest is being made ready.
-        choosing = asyncio.create_task(_choose(platform, settings, as_json=as_json))
+        if (script := script_of(settings["model"] or "")) is not None:
+            platform.providers.play(*script)
         is_held = await _hold(platform, workspace.id, mounts)
+        # Found out while the rest is being made ready.
         lacks = asyncio.create_task(platform.sandbox_lacks(workspace.id))
+        choosing = None if as_json or not is_held else asyncio.create_task(choose_model(platform.providers, settings))
         user = await platform.local_user()
         bearer = tokens.issue(user.id, user.email, seconds=_YEAR, only_here=True)
         more: list[str] = settings["allowed_hosts"].casefold().split(",")
@@ -88,11 +92,11 @@ async def _serve(folder: Path, settings: Settings, mounts: dict[str, str], *, as
         door.one_time[once] = bearer
         base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         app = build(door)
-        missing, chosen = await lacks, await choosing
+        missing, chosen = await lacks, await choosing if choosing is not None else None
         told: dict[str, Any] = {"url": f"{base}/?token={once}", "token": bearer, "workspace_id": workspace.id, "user": user.email}
         told["sandbox_tier"] = 0 if missing else 1
         collect_less_often()
-        say = partial(_tell, told) if as_json else partial(welcome, told, base, folder, missing, chosen if is_held else None)
+        say = partial(_tell, told) if as_json else partial(welcome, told, base, folder, missing, chosen)
         await serve(app, listening, on_ready=say, on_stop=platform.stop_waiting)
 
 
@@ -110,21 +114,6 @@ async def _hold(platform: Platform, workspace_id: str, mounts: dict[str, str]) -
 
 def _tell(told: dict[str, Any]) -> None:
     print(json.dumps(told), flush=True)
-
-
-async def _choose(platform: Platform, settings: Settings, *, as_json: bool) -> Choice:
-    """The model that is used, and why; for a program it is only looked at when it is set.
-
-    Raises:
-        InvalidSetting: There is no such model.
-    """
-    if (script := script_of(settings["model"] or "")) is not None:
-        platform.providers.play(*script)
-    if as_json and not settings["model"]:
-        return Choice("", "")
-    chosen = await choose_model(platform.providers)
-    source = settings.values["model"].source
-    return replace(chosen, reason=f"set by {source}") if settings["model"] else chosen
 
 
 def _folder(given: Any) -> Path:

@@ -96,7 +96,7 @@ class Watcher:
 
     def _end(self, told: Mapping[str, Any]) -> None:
         used = cast("Mapping[str, Any]", told.get("usage") or {})
-        count = f"{used.get('inputTokens', 0):,} tokens in, {used.get('outputTokens', 0):,} out"
+        count = f"tokens: {used.get('inputTokens', 0):,} in, {used.get('outputTokens', 0):,} out"
         cost = f", ${used['cost']:.4f}" if "cost" in used else ""
         how = "done" if told["reason"] == DONE else f"ended: {told['reason']}"
         self.note(f"{how} · {count}{cost}")
