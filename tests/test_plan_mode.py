@@ -1,5 +1,6 @@
 """In plan mode nothing changes but plans: every tool there is, aimed at real files, through every way in."""
 
+import asyncio
 import json
 import os
 from collections.abc import AsyncGenerator, Iterator
@@ -11,7 +12,9 @@ from uuid import uuid4
 
 import pytest
 
+from holdfast.dispatch.approvals import Approvals
 from holdfast.store import sessions
+from holdfast.store.approvals import Approval
 from holdfast.tool.registry import Registry
 from holdfast.tool.tool import Tool
 from holdfast.tool.toolset import find_toolsets
@@ -19,6 +22,7 @@ from holdfast.vocabulary.call import Caller, ToolCall, Wish
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Done, Outcome
 from holdfast.vocabulary.profile import SHIPPED
+from holdfast.vocabulary.trust import Trust
 from tests.desk import Desk, open_desk
 from tests.doors.http.talking import line
 from tests.promises import carries
@@ -292,3 +296,32 @@ def test_nobody_is_asked_about_effects_that_are_dropped_anyhow(elsewhere: Elsewh
         told = it.until("chat:tool-confirm", "chat:stream-end")
 
     assert (told["type"], snapshot(served.project) == before) == ("chat:stream-end", True)
+
+
+@carries("PLAN-1")
+@pytest.mark.parametrize(
+    ("tool", "arguments"), [("file_write", {"path": "late.md", "content": "x"}), ("bash", {"command": "echo x > late.md"})]
+)
+async def test_a_yes_that_comes_when_the_session_plans_again_changes_nothing(tmp_path: Path, tool: str, arguments: dict[str, Json]) -> None:
+    async with room(tmp_path, "build") as it:
+        held = await it.desk.holdfast.platform.hold(it.desk.holdfast.workspace_id)
+        before, approvals = it.files, held.road.approvals
+        assert approvals is not None
+        call = ToolCall("late", tool, arguments, Caller(agent="core", session=it.session), trust=Trust.GUIDED)
+        running = asyncio.create_task(it.desk.holdfast.take(call, SHIPPED["core"]))
+        asked = await first_of(approvals)
+
+        await sessions.change(it.desk.holdfast.platform.database, held.lease, it.session, mode="plan")
+        await approvals.decide(asked.id, approved=True, by="ada")
+        await running
+
+        assert it.files == before
+
+
+async def first_of(approvals: Approvals) -> Approval:
+    """What is asked, once it is."""
+    for _ in range(1_000):
+        if pending := await approvals.in_state():
+            return pending[0]
+        await asyncio.sleep(0.01)
+    raise AssertionError("nothing was asked")

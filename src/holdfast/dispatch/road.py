@@ -78,6 +78,9 @@ class Road:
             decision = self._decided(journey, tool, arguments, mode, await self._channel_out(call, tool))
             if isinstance(decision, Ask):
                 journey, arguments = await self._approved(journey, tool, arguments, decision, mode)
+                # The session may have been set to planning while somebody thought. Whether it is asked for again does not matter.
+                mode = await self.surroundings.person.mode(call.caller.session)
+                self._decided(journey, tool, arguments, mode)
             await self._prepared(journey, tool)
         except HoldfastError as error:
             return _refused(tool, error)
@@ -128,7 +131,7 @@ class Road:
         return decision
 
     async def _approved(self, journey: "_Journey", tool: Tool, arguments: Bound, question: Ask, mode: Mode) -> tuple["_Journey", Bound]:
-        """The call as somebody has said yes to it, with other arguments if they gave some, which are judged like any.
+        """The call as somebody has said yes to it, with other arguments if they gave some, which are still to be judged.
 
         Raises:
             Denied: Nobody did.
@@ -143,10 +146,7 @@ class Road:
         changed = replace(call, arguments=cast("JsonObject", approval.changed))
         # It stays one call with one record, and the approval tells what was changed.
         journey = replace(journey, call=changed)
-        arguments = await bind(tool, parse(changed.arguments), self.surroundings.mounts_of(changed))
-        # Whether it is asked for again does not matter: this is what was answered.
-        self._decided(journey, tool, arguments, mode)
-        return journey, arguments
+        return journey, await bind(tool, parse(changed.arguments), self.surroundings.mounts_of(changed))
 
     async def _foreseen(self, journey: "_Journey", tool: Tool, arguments: Bound, mode: Mode) -> Json:
         """What a call would change if it ran now, for whoever is asked; None when nobody can tell."""
