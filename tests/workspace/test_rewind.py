@@ -90,7 +90,7 @@ async def _anything(session: Session, chance: random.Random) -> None:
 
 
 @carries("REWIND-1", "REWIND-3")
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [14, 118])
 async def test_any_history_is_taken_back_to_any_of_its_events_and_that_too(session: Session, seed: int) -> None:
     chance, root = random.Random(seed), session.bench.root
     was = {0: everything(root)}
@@ -116,7 +116,7 @@ async def test_any_history_is_taken_back_to_any_of_its_events_and_that_too(sessi
 
 
 @carries("REWIND-2")
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [2, 162])
 async def test_nothing_that_somebody_wrote_by_hand_is_touched(session: Session, seed: int) -> None:
     chance, root = random.Random(seed), session.bench.root
     marks = [0]
