@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.vocabulary.errors import NotFound
+from holdfast.vocabulary.errors import InvalidArguments, NotFound
 from holdfast.workspace.keep_apply import Apply
 from holdfast.workspace.trash import Trash
 from tests.workspace.dying import Killed
@@ -177,6 +177,20 @@ async def test_undo_after_undo_goes_further_back(bench: Workbench) -> None:
 
     # The first call had written what was there already.
     assert seen == ["3\n", "2\n", "1\n", "1\n"]
+    with pytest.raises(NotFound):
+        await bench.by("").last_call("s1")
+
+
+async def test_of_two_sessions_with_calls_of_the_same_id_one_is_taken_back_and_the_other_stays(bench: Workbench) -> None:
+    await bench.by("call_1", "s1").save(bench.shelf.at("ours"), "ours\n")
+    await bench.by("call_1", "s2").save(bench.shelf.at("theirs"), "theirs\n")
+
+    with pytest.raises(InvalidArguments, match="s1, s2"):
+        await bench.by("u1").undo("call_1")
+    await bench.by("u2").undo("call_1", session_id="s1")
+
+    assert ((bench.root / "ours").exists(), bench.shelf.text("theirs")) == (False, "theirs\n")
+    assert await bench.by("").last_call("s2") == "call_1"
     with pytest.raises(NotFound):
         await bench.by("").last_call("s1")
 

@@ -193,23 +193,24 @@ def _of(session_id: str | None) -> str:
     return "session_id = :session_id" if session_id is not None else "session_id >= :session_id"
 
 
-async def last_calls(database: Database, workspace_id: str, session_id: str | None, *, limit: int = 200) -> list[str]:
-    """The calls of a session, or of all, that changed files, the latest first."""
+async def last_calls(database: Database, workspace_id: str, session_id: str | None, *, limit: int = 200) -> list[tuple[str, str]]:
+    """The calls of a session, or of all, that changed files, each with its session, the latest first."""
     values = {"workspace_id": workspace_id, "session_id": session_id or "", "limit": limit}
     by_versions = await database.scan(
-        f"SELECT call_id, max(created_at) FROM versions WHERE workspace_id = :workspace_id AND {_of(session_id)} AND call_id <> ''"
-        " AND state <> 'aborted' AND kind NOT IN ('baseline', 'external') GROUP BY call_id ORDER BY max(created_at) DESC LIMIT :limit",
+        f"SELECT session_id, call_id, max(created_at) FROM versions WHERE workspace_id = :workspace_id AND {_of(session_id)}"
+        " AND call_id <> '' AND state <> 'aborted' AND kind NOT IN ('baseline', 'external') GROUP BY session_id, call_id"
+        " ORDER BY max(created_at) DESC LIMIT :limit",
         values,
     )
     by_layers = await database.scan(
-        f"SELECT kept_by, updated_at FROM layers WHERE workspace_id = :workspace_id AND {_of(session_id)} AND kept_by <> ''"
+        f"SELECT session_id, kept_by, updated_at FROM layers WHERE workspace_id = :workspace_id AND {_of(session_id)} AND kept_by <> ''"
         " AND state IN ('committed', 'settled') ORDER BY updated_at DESC LIMIT :limit",
         values,
     )
-    latest: dict[str, int] = {}
-    for call_id, at in [*by_versions, *by_layers]:
-        latest[call_id] = max(at, latest.get(call_id, 0))
-    return sorted(latest, key=lambda call_id: latest[call_id], reverse=True)
+    latest: dict[tuple[str, str], int] = {}
+    for session, call_id, at in [*by_versions, *by_layers]:
+        latest[session, call_id] = max(at, latest.get((session, call_id), 0))
+    return sorted(latest, key=lambda call: latest[call], reverse=True)
 
 
 async def virtual_paths(database: Database, workspace_id: str, mount: str) -> set[str]:

@@ -1,6 +1,5 @@
 """What a person does with the memory of files: look at old versions, compare them, bring them and removed files back."""
 
-import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from holdfast.store import files, versions
 from holdfast.store.files import PROJECT, File
 from holdfast.store.versions import Version
+from holdfast.vocabulary.difference import difference
 from holdfast.vocabulary.errors import Conflict, Exists, InvalidArguments, NotDirectory, NotFound, TooLarge
 
 from . import make
@@ -27,7 +27,7 @@ from .read import EVERYTHING
 from .records import Records
 from .resolve import resolve
 from .save import saved
-from .view import MAX_VIEW_BYTES, by_line, kind_said, shown
+from .view import MAX_VIEW_BYTES, kind_said, shown
 from .write import write
 
 MAX_COMPARED_BYTES = 4 * 1024 * 1024
@@ -100,7 +100,7 @@ class History:
         if ContentKind.BINARY in (kind_said(old.content_kind, old_bytes), kind_said(new.content_kind, new_bytes)):
             return "" if old_bytes == new_bytes else f"Binary files {_label(old)} and {_label(new)} differ\n"
         mount = self._mount(row)
-        return await mount.pool.run(_unified, old_bytes, new_bytes, _label(old), _label(new))
+        return (await mount.pool.run(difference, old_bytes, new_bytes, _label(old), _label(new))).text
 
     async def restore(self, file_id: str, version_id: str) -> Saved:
         """Make an old version the newest one.
@@ -239,9 +239,3 @@ def _told(version: Version) -> VersionInfo:
 
 def _label(version: Version) -> str:
     return f"{version.path}@{version.number}"
-
-
-def _unified(old: bytes, new: bytes, old_label: str, new_label: str) -> str:
-    old_lines, new_lines = ([line.decode(errors="replace") for line in by_line(data)] for data in (old, new))
-    told = difflib.unified_diff(old_lines, new_lines, old_label, new_label)
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in told)

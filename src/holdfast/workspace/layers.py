@@ -102,8 +102,10 @@ class LayerBook:
         Raises:
             NotFound: There is nothing to take back.
         """
-        chosen = call_id or await last_call(self.records, session_id)
-        return await undo(self.records, self.changes, self.every or self.mounts, chosen, trash=self.trash, force=force)
+        if call_id is None:
+            session_id, call_id = await last_call(self.records, session_id)
+        mounts = self.every or self.mounts
+        return await undo(self.records, self.changes, mounts, call_id, trash=self.trash, session_id=session_id, force=force)
 
     async def rewind(self, session_id: str, event: int, *, dry_run: bool) -> Rewound:
         """Take back what a session did to files after an event, but for what others have changed since.

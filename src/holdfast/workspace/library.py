@@ -177,9 +177,10 @@ class Library:
             may_write_protected=may_write_protected,
         )
 
-    async def undo(self, call_id: str, *, force: bool = False) -> Undone:
-        """Take back all that a call did. Raises NotFound."""
-        return await undo(self._kept(), self.changes, self.mounts, call_id, trash=self._trash(), force=force)
+    async def undo(self, call_id: str, *, session_id: str | None = None, force: bool = False) -> Undone:
+        """Take back all that a call did. Raises NotFound, InvalidArguments."""
+        trash = self._trash()
+        return await undo(self._kept(), self.changes, self.mounts, call_id, trash=trash, session_id=session_id, force=force)
 
     async def rewind(self, session_id: str, event: int, *, dry_run: bool = False) -> Rewound:
         """Take back all that a session did after an event, but for what others have changed since. Raises NotFound, InvalidArguments."""
@@ -187,7 +188,7 @@ class Library:
 
     async def last_call(self, session_id: str) -> str:
         """The latest call of a session that can be taken back. Raises NotFound."""
-        return await last_call(self._kept(), session_id)
+        return (await last_call(self._kept(), session_id))[1]
 
     def _trash(self) -> Trash:
         if self.trash is None:

@@ -74,7 +74,7 @@ async def rewind(
     calls = await _calls_after(records, session_id, event)
     paper, until_ns, away = Paper(by_name), 0, dict[Key, str]()
     for call_id in calls:
-        way = await way_back(keeper, call_id)
+        way = await way_back(keeper, call_id, session_id)
         until_ns = max(until_ns, way.until_ns)
         away |= {(one.step.mount, one.step.path): NOT_HERE for one in way.backs if one.step.mount not in by_name}
         here = [one for one in way.backs if one.step.mount in by_name]

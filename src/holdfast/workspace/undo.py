@@ -13,7 +13,7 @@ from holdfast.store.layers import LayerRow, NewLayer
 from holdfast.store.uuid7 import uuid7
 from holdfast.store.versions import Version
 from holdfast.vocabulary.effects import Effect, Effects
-from holdfast.vocabulary.errors import NotFound, NotKept
+from holdfast.vocabulary.errors import InvalidArguments, NotFound, NotKept
 
 from .author import receipt_of
 from .changes import Changes
@@ -44,27 +44,34 @@ class Undone:
     left_out: tuple[LeftOut, ...] = ()
 
 
-async def last_call(records: Records, session_id: str | None) -> str:
-    """The latest call of a session, or of all, that changed files and has not been taken back; undos are not meant.
+async def last_call(records: Records, session_id: str | None) -> tuple[str, str]:
+    """The latest call of a session, or of all, that changed files and has not been taken back, after its session; undos are not meant.
 
     Raises:
         NotFound: There is none.
     """
     database, workspace_id = records.database, records.workspace_id
     undos = sorted(await layers.undone(database, workspace_id, session_id), key=lambda row: row.created_at, reverse=True)
-    taken_back: set[str] = set()
+    taken_back: set[tuple[str, str]] = set()
     for row in undos:
-        if row.kept_by not in taken_back:
-            taken_back.update(row.undoes.split(MANY))
-    not_meant = taken_back | {row.kept_by for row in undos}
-    for call_id in await layers.last_calls(database, workspace_id, session_id):
-        if call_id not in not_meant:
-            return call_id
+        if (row.session_id, row.kept_by) not in taken_back:
+            taken_back |= {(row.session_id, call_id) for call_id in row.undoes.split(MANY)}
+    by_undos = {row.kept_by for row in undos}
+    for session, call_id in await layers.last_calls(database, workspace_id, session_id):
+        if (session, call_id) not in taken_back and call_id not in by_undos:
+            return session, call_id
     raise NotFound("there is nothing to take back", hint="Name a call.", session=session_id)
 
 
 async def undo(
-    records: Records, changes: Changes, mounts: Mapping[str, Mount], call_id: str, *, trash: Trash, force: bool = False
+    records: Records,
+    changes: Changes,
+    mounts: Mapping[str, Mount],
+    call_id: str,
+    *,
+    trash: Trash,
+    session_id: str | None = None,
+    force: bool = False,
 ) -> Undone:
     """Make everything that a call changed what it was before, bytes and modes.
 
@@ -73,11 +80,12 @@ async def undo(
 
     Raises:
         NotFound: The call changed nothing.
+        InvalidArguments: Calls of several sessions have that id, and it was not said which is meant.
         NoSpace, AccessDenied, Busy, LostLease: As the names say.
     """
     by_name = {records.name_of(mount): mount for mount in mounts.values()}
     keeper = Keeper(records, changes, by_name, trash)
-    way = await way_back(keeper, call_id)
+    way = await way_back(keeper, call_id, session_id)
     back = way.backs
     if not way.is_known:
         raise NotFound("that call changed no files, or they are not on record", hint="Look at the history of the file.", call=call_id)
@@ -88,7 +96,7 @@ async def undo(
     if lost and not force:
         return Undone(call_id, conflicts=tuple(KeepConflict(step.mount, step.path, NOT_KEPT) for step in lost))
     author = receipt_of(changes.author).author
-    new = NewLayer(id=uuid7(), session_id=author.session_id or way.session_id, call_id=author.call_id, started={}, undoes=call_id)
+    new = NewLayer(id=uuid7(), session_id=way.session_id or author.session_id, call_id=author.call_id, started={}, undoes=call_id)
     effects = Effects(tuple(step.effect for step in steps))
     expected = {(one.step.mount, one.step.left): one.expected for one in back}
     kept = await keeper.carry_out(Plan(new, effects, steps, UNDO), Source({}, trash), AsLeft(expected, way.until_ns, forces=force))
@@ -111,16 +119,25 @@ class WayBack:
     until_ns: int
 
 
-async def way_back(keeper: Keeper, call_id: str) -> WayBack:
-    """What takes a call back, as the records tell it."""
+async def way_back(keeper: Keeper, call_id: str, session_id: str | None = None) -> WayBack:
+    """What takes a call back, as the records tell it.
+
+    Raises:
+        InvalidArguments: Calls of several sessions have that id, as some models give them, and it was not said which is meant.
+    """
     records = keeper.records
-    rows = [row for row in await layers.of_call(records.database, records.workspace_id, call_id) if row.state in _DONE]
-    made = await _versions(records, call_id)
-    back = [one for row in rows for one in await _from_layer(keeper, row, made)]
-    keys = tuple(f"{row.id}/" for row in rows)
-    back += await back_from_versions(records, [version for version in made if not (version.key or "").startswith(keys or ("\0",))])
-    session_id = rows[0].session_id if rows else made[0].session_id if made else ""
-    return WayBack(back, bool(rows or made), session_id, max((row.updated_at for row in rows), default=0) * 1_000)
+    found = await layers.of_call(records.database, records.workspace_id, call_id)
+    rows = [row for row in found if row.state in _DONE and session_id in (None, row.session_id)]
+    keys = tuple(f"{row.id}/" for row in rows) or ("\0",)
+    every = await _versions(records, call_id)
+    alone = [each for each in every if not (each.key or "").startswith(keys) and session_id in (None, each.session_id)]
+    whose = sorted({each.session_id for each in (*rows, *alone)})
+    if len(whose) > 1:
+        named = ", ".join(each or "none" for each in whose)
+        raise InvalidArguments.of("session_id", f"is needed: sessions {named} have a call of that id", hint="Say which is meant.")
+    back = [one for row in rows for one in await _from_layer(keeper, row, every)]
+    back += await back_from_versions(records, alone)
+    return WayBack(back, bool(whose), whose[0] if whose else "", max((row.updated_at for row in rows), default=0) * 1_000)
 
 
 async def _versions(records: Records, call_id: str) -> list[Version]:

@@ -16,7 +16,7 @@ async def undo(ctx: Context, call_id: str | None = None, session_id: str | None 
 
     Args:
         call_id: The call, also an undo; without it the last one that changed files and was not taken back.
-        session_id: The last one of this session; without it, the last of all.
+        session_id: The session of the call; without a call, the last one of this session, or of all.
         force: Take back what was changed since as well; it stays a version.
     """
     undone = await ctx.commands.book.undo(call_id or None, session_id=session_id, force=force)
