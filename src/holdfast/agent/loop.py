@@ -132,7 +132,8 @@ class Turn:
             if reply.error is not None:
                 await self._told_error(reply.error)
                 return ERROR
-            if not calls:
+            # A call of a tool that was not offered is not run.
+            if not calls or not tools:
                 return DONE if tools or not setting.tools else BUDGET if not has_room else LIMIT
             await self._run(calls)
         return LIMIT

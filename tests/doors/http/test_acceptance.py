@@ -173,6 +173,20 @@ def test_at_the_limit_the_model_is_asked_once_more_without_tools_and_the_turn_en
     assert it.text == "That is all I could do."
 
 
+@carries("AC-31", "LOOP-9")
+@every_speaker
+def test_a_model_that_calls_though_no_tools_are_offered_any_more_runs_nothing(studio: Studio, speaker: Speaker) -> None:
+    unruly = [calling("file_read", path=f"{number}.md") for number in range(3)] + [calling("file_read", path="known.md")]
+    with line(studio.served) as it:
+        end = studio.say(it, speaker, *unruly, profile="short")
+        after = studio.say(it, speaker, DONE, profile="short", conversationId=end["conversationId"])
+
+    assert (end["reason"], after["reason"], len(it.of("chat:tool-start"))) == ("limit", "done", 3)
+    assert [told["status"] for told in it.of("chat:tool-result")] == ["error"] * 4
+    roles = [each["role"] for each in studio.messages(end["conversationId"])]
+    assert roles == ["system", "user", *["assistant", "tool"] * 4, "user", "assistant"]
+
+
 @carries("AC-32", "CHAT-12")
 @every_speaker
 def test_a_cancel_while_a_tool_runs_ends_both(studio: Studio, speaker: Speaker) -> None:
