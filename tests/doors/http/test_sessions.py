@@ -250,3 +250,25 @@ def test_deleting_a_session_ends_what_runs_of_it_and_what_it_asks(talking: Serve
         assert it.until("chat:stream-end")["payload"]["reason"] == "cancelled"
         assert client.post(f"{base}/approvals/{asked['approvalId']}", json={"approved": True}).status_code == 409
         assert not (talking.project / "no.md").exists()
+
+
+def test_the_files_of_a_session_are_taken_back_to_before_an_event_but_for_what_others_changed(talking: Served) -> None:
+    client, base = talking.client(), f"/api/v1/workspaces/{talking.workspace_id}/sessions"
+    changed, yes = talking.project / "changed.md", talking.project / "yes.md"
+    changed.unlink(missing_ok=True)
+    yes.unlink(missing_ok=True)
+    with line(talking) as it:
+        session = it.send("write changed", trustLevel="autonomous")["payload"]["conversationId"]
+        first = it.heard[-1]["seq"]
+        it.send("write yes", conversationId=session)
+        changed.write_text("by hand\n", encoding="utf-8")
+
+        looked = client.post(f"{base}/{session}/rewind", json={"event": first, "dry_run": True}).json()
+        still_there = yes.exists()
+        done = client.post(f"{base}/{session}/rewind", json={"event": first}).json()
+        further = client.post(f"{base}/{session}/rewind", json={"event": 0}).json()
+
+        assert (looked["count"], done["count"], still_there, yes.exists()) == (1, 1, True, False)
+        assert ([each["path"] for each in further["left_alone"]], changed.read_text()) == (["/changed.md"], "by hand\n")
+        assert client.post(f"{base}/nowhere/rewind", json={"event": 0}).status_code == 404
+        assert client.post(f"{base}/{session}/rewind", json={"event": 10_000}).status_code == 400

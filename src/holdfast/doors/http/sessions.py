@@ -121,7 +121,7 @@ def session_routes(door: Door) -> APIRouter:
     async def rewind_session(request: Request, workspace_id: str, session_id: str, body: Rewind) -> dict[str, Any]:
         """Take back what the session's calls after an event changed; what others have changed since is left alone, and told."""
         await (await sessions(request, workspace_id)).get(session_id)
-        if (await door.platform.agents(workspace_id)).is_running(session_id):
+        if not body.dry_run and (await door.platform.agents(workspace_id)).is_running(session_id):
             raise Conflict("a turn of this session is running", hint="Wait for its end, or cancel it.")
         arguments: dict[str, Json] = {"session": session_id, "event": body.event, "dry_run": body.dry_run}
         return await door.call(request.scope, workspace_id, "rewind", **arguments)
