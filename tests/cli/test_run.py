@@ -43,7 +43,8 @@ turns:
 """
 SLOW = "turns: [{answers: [[{say: 'Wait. '}, {delay: 60}, {say: over}]]}]"
 BROKEN = "turns: [{answers: [[{fault: 401, message: no}]]}]"
-SCRIPTS = {"words": WORDS, "edit": EDIT, "commands": COMMANDS, "question": QUESTION, "slow": SLOW, "broken": BROKEN}
+LONG = f"pace: 0.02\nturns: [{{answers: [[{{say: '{'word ' * 2000}'}}]]}}]"
+SCRIPTS = {"long": LONG, "words": WORDS, "edit": EDIT, "commands": COMMANDS, "question": QUESTION, "slow": SLOW, "broken": BROKEN}
 
 
 def write_scripts(home: Path) -> None:
@@ -284,6 +285,21 @@ def test_beside_a_server_somebody_sees_the_diff_another_may_decide_and_ctrl_c_en
     assert "decided elsewhere: approved" in decided
     assert (server.project / "notes.md").read_text() == "first\nother\n"
     assert "ended: cancelled" in typist.rest
+
+
+@carries("RUN-4")
+def test_a_turn_that_nobody_reads_any_more_is_ended_without_a_word(server: Served) -> None:
+    process = asked_beside(server, "long")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr is not None
+    said = process.stderr.read()
+
+    assert (process.wait(60), said) == (141, "")
+    process.stderr.close()
+    assert process.stdin is not None
+    process.stdin.close()
 
 
 @carries("RUN-3")

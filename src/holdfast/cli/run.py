@@ -94,6 +94,8 @@ async def _run(given: Any, mounts: dict[str, str]) -> EndOfTurn:
                     return CANCELLED
                 finally:
                     person.leave()
+        if person.broken is not None:
+            raise person.broken
         if not person.saw_the_end:
             watcher.note("the server was stopped; the turn goes on when it is back")
         if watcher.model == DEMO_MODEL and asker is not None and reason == DONE:
@@ -145,6 +147,7 @@ class _Person:
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     _has_gone: bool = False
     saw_the_end: bool = False
+    broken: BrokenPipeError | None = None
 
     def meet(self, talk: Talk) -> None:
         """The turn has begun."""
@@ -155,7 +158,16 @@ class _Person:
             self._gone()
 
     def see(self, event: ChatEvent) -> None:
-        """Show an event, and ask when it asks."""
+        """Show an event, and ask when it asks. When nobody reads any more, the turn is ended."""
+        if self.broken is not None:
+            return
+        try:
+            self._see(event)
+        except BrokenPipeError as error:
+            self.broken = error
+            self._do(self._say({"type": CANCEL, "payload": {}}))
+
+    def _see(self, event: ChatEvent) -> None:
         if self.as_json:
             seq = {} if event.seq is None else {"seq": event.seq}
             print(visible_json({"type": event.type, **seq, "payload": event.payload}), flush=True)
@@ -177,7 +189,8 @@ class _Person:
         """Ask nothing any more."""
         for task in self._doing:
             task.cancel()
-        self.watcher.break_line()
+        if self.broken is None:
+            self.watcher.break_line()
 
     def _settled(self, tool_id: str, event: ChatEvent) -> None:
         self._waiting.pop(tool_id, None)
