@@ -268,3 +268,47 @@ async def test_with_ask_a_turn_that_was_left_can_be_cancelled(tmp_path: Path) ->
 
         assert (await it.until("chat:stream-end"))["reason"] == "cancelled"
         assert not it.agents.cancel(session)
+
+
+@pytest.mark.parametrize("trust", [Trust.GUIDED, Trust.AUTONOMOUS])
+async def test_effects_that_nobody_was_asked_about_yet_are_asked_about_or_kept_as_the_session_is_trusted(
+    tmp_path: Path, trust: Trust
+) -> None:
+    answers = [[calls("bash", command="echo x > a.txt")], [{"say": "Done."}]]
+    async with talk(tmp_path, *answers, trust=Trust.GUIDED, profile="coder") as it:
+        turn = asyncio.create_task(it.say())
+        await it.until("chat:tool-confirm")
+        session = it.conversation.id
+        await it.agents.close()
+        await asyncio.wait({turn})
+        # As it is when the process ends just before it asks.
+        await it.desk.holdfast.platform.database.write(lambda transaction: transaction.run("DELETE FROM approvals", {}))
+        await it.agents.trust(session, trust)
+    async with talk(tmp_path, *answers, session=session, profile="coder") as it:
+        if trust is Trust.GUIDED:
+            asked = await it.until("chat:tool-confirm")
+            assert not (it.desk.root / "a.txt").exists()
+            await it.agents.decide(asked["approvalId"], approved=True, by="ada", effects_hash=asked["effectsHash"])
+        await it.until("chat:stream-end")
+
+        assert it.desk.text("a.txt") == "x\n"
+        assert [is_error for _, is_error in it.results] == [False]
+
+
+async def test_a_no_to_effects_that_was_said_while_nothing_ran_drops_them(tmp_path: Path) -> None:
+    answers = [[calls("bash", command="echo x > a.txt")], [{"say": "Done."}]]
+    async with talk(tmp_path, *answers, trust=Trust.GUIDED, profile="coder") as it:
+        turn = asyncio.create_task(it.say())
+        asked = await it.until("chat:tool-confirm")
+        session = it.conversation.id
+        await it.agents.close()
+        await asyncio.wait({turn})
+        await it.agents.approvals.decide(
+            asked["approvalId"], approved=False, by="ada", feedback="not there", effects_hash=asked["effectsHash"]
+        )
+    async with talk(tmp_path, *answers, session=session, profile="coder") as it:
+        await it.until("chat:stream-end")
+
+        assert ["not there" in text for text, _ in it.results] == [True]
+        assert not (it.desk.root / "a.txt").exists()
+        assert (await it.desk.call("effects"))["result"]["pending"] == []
