@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 from holdfast.agent.sessions import Sessions
 from holdfast.dispatch.person import is_valid
 from holdfast.vocabulary.chat import CANCELLED, ChatEvent, EndOfTurn
-from holdfast.vocabulary.errors import Conflict, HoldfastError, InvalidArguments, NotFound
+from holdfast.vocabulary.errors import Conflict, HoldfastError, InvalidArguments
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.profile import Profile
 from holdfast.vocabulary.trust import Trust
@@ -182,21 +182,11 @@ class TalkHere:
                 raise InvalidArguments.of("type", f"there is none called '{str(other)[:60]}'", hint=hint)
 
     async def _approve(self, payload: dict[str, Any]) -> None:
-        approval_id, tool_id = payload.get("approvalId"), payload.get("toolId")
-        if approval_id is None and tool_id is None:
-            raise InvalidArguments.of("toolId", "is required", hint="Name the call, or the approval.")
-        found = [
-            each
-            for each in await self._agents.approvals.in_state()
-            if each.session_id == self.session_id and approval_id in (None, each.id) and tool_id in (None, each.call_id)
-        ]
-        if not found:
-            raise NotFound("nothing like that waits for a yes", hint="It may have been decided.")
-        if len(found) > 1:
-            raise Conflict("more than one call waits under that id", hint="Name the approval.")
+        approval_id, call_id = payload.get("approvalId"), payload.get("toolId")
+        found = await self._agents.approvals.waiting((self.session_id,), approval_id=approval_id, call_id=call_id)
         keep = payload.get("keep")
         await self._agents.decide(
-            found[0].id,
+            found.id,
             approved=_given(payload, "approved", bool),
             by=self._by,
             feedback=str(payload.get("feedback") or ""),

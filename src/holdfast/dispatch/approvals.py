@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ from holdfast.store.database import Database
 from holdfast.store.leases import Lease
 from holdfast.tool.held import Held
 from holdfast.vocabulary.call import ToolCall
-from holdfast.vocabulary.errors import Busy, Denied, InvalidArguments, NotFound
+from holdfast.vocabulary.errors import Busy, Conflict, Denied, InvalidArguments, NotFound
 from holdfast.vocabulary.json import Json, JsonObject, dump
 from holdfast.vocabulary.moments import iso
 
@@ -120,6 +120,27 @@ class Approvals:
         if found is None:
             raise NotFound("there is no such approval", hint="List the pending ones.", approval_id=approval_id)
         return found
+
+    async def waiting(self, sessions: Collection[str], *, approval_id: str | None, call_id: str | None) -> Approval:
+        """The one approval of these sessions that is pending under an id of its own, or of its call.
+
+        Raises:
+            InvalidArguments: Neither was said.
+            NotFound: There is none.
+            Conflict: There are several.
+        """
+        if approval_id is None and call_id is None:
+            raise InvalidArguments.of("toolId", "is required", hint="Name the call, or the approval.")
+        found = [
+            each
+            for each in await self.in_state()
+            if each.session_id in sessions and approval_id in (None, each.id) and call_id in (None, each.call_id)
+        ]
+        if not found:
+            raise NotFound("nothing like that waits for a yes in what you watch", hint="It may have been decided, or its time run out.")
+        if len(found) > 1:
+            raise Conflict("more than one call waits under that id", hint="Name the conversation, or the approval.")
+        return found[0]
 
     async def in_state(self, state: str = rows.PENDING) -> list[Approval]:
         """The approvals that are in a state, the oldest first."""

@@ -9,7 +9,7 @@ from pydantic import Field
 from holdfast.accounts.tokens import Identity
 from holdfast.agent.conversation import Conversation
 from holdfast.vocabulary.chat import ChatEvent
-from holdfast.vocabulary.errors import Conflict, Forbidden, HoldfastError, InvalidArguments, NotFound
+from holdfast.vocabulary.errors import Forbidden, HoldfastError, InvalidArguments, NotFound
 from holdfast.vocabulary.json import dump
 from holdfast.vocabulary.messages import AssistantMessage, Message, TextBlock, UserMessage
 from holdfast.vocabulary.profile import Profile
@@ -162,22 +162,10 @@ class Chat(Talk):
     async def _approve(self, sent: ApproveFrame) -> None:
         if not self.may_endanger:
             raise Forbidden("you may not let anything run here that changes things")
-        if sent.approval_id is None and sent.tool_id is None:
-            raise InvalidArguments.of("toolId", "is required", hint="Name the call, or the approval.")
-        found = [
-            each
-            for each in await self.agents.approvals.in_state()
-            if each.session_id in self._watched
-            and sent.conversation_id in (None, each.session_id)
-            and sent.approval_id in (None, each.id)
-            and sent.tool_id in (None, each.call_id)
-        ]
-        if not found:
-            raise NotFound("nothing like that waits for a yes in what you watch", hint="It may have been decided, or its time run out.")
-        if len(found) > 1:
-            raise Conflict("more than one call waits under that id", hint="Name the conversation, or the approval.")
+        watched = [each for each in self._watched if sent.conversation_id in (None, each)]
+        found = await self.agents.approvals.waiting(watched, approval_id=sent.approval_id, call_id=sent.tool_id)
         await self.agents.decide(
-            found[0].id,
+            found.id,
             approved=sent.approved,
             by=self.user_id,
             feedback=sent.feedback,
