@@ -312,3 +312,26 @@ async def test_a_no_to_effects_that_was_said_while_nothing_ran_drops_them(tmp_pa
         assert ["not there" in text for text, _ in it.results] == [True]
         assert not (it.desk.root / "a.txt").exists()
         assert (await it.desk.call("effects"))["result"]["pending"] == []
+
+
+async def test_a_turn_whose_profile_is_gone_ends_in_an_error_that_is_told(tmp_path: Path) -> None:
+    async with talk(tmp_path) as it:
+        session = await crashed(it, profile="nobody")
+    async with talk(tmp_path, FIRST, session=session) as it:
+        assert (await it.until("chat:stream-end"))["reason"] == "error"
+        assert it.heard("chat:error")[0]["code"] == "invalid_setting"
+
+
+async def test_a_turn_that_was_left_ends_with_its_session(tmp_path: Path) -> None:
+    answers = [[calls("bash", command="echo x > a.txt")], [{"say": "Done."}]]
+    async with talk(tmp_path, *answers, trust=Trust.GUIDED, profile="coder") as it:
+        turn = asyncio.create_task(it.say())
+        asked = await it.until("chat:tool-confirm")
+        session = it.conversation.id
+        await it.agents.close()
+        await asyncio.wait({turn})
+    async with talk(tmp_path, *answers, session=session, profile="coder", resume="ask") as it:
+        await it.agents.end(session)
+
+        assert (await it.agents.approvals.get(asked["approvalId"])).state == "expired"
+        assert (await it.desk.call("effects"))["result"]["pending"] == []

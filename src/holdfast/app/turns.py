@@ -18,7 +18,7 @@ from holdfast.store import sessions, turns
 from holdfast.store.turns import OpenTurn
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.chat import CANCELLED, ERROR, EndOfTurn
-from holdfast.vocabulary.errors import Busy, HoldfastError, LostLease
+from holdfast.vocabulary.errors import Busy, HoldfastError, InvalidSetting, LostLease
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.profile import Profile
 
@@ -128,6 +128,8 @@ class Turns:
 
     async def end(self, session_id: str) -> None:
         """The same, and wait until it has ended."""
+        if session_id in self._left:
+            await self._end_soon(session_id)
         while (task := self._running.get(session_id)) is not None:
             task.cancel()
             await asyncio.wait({task})
@@ -242,11 +244,9 @@ class Turns:
             return CANCELLED
         await turns.count_resumed(database, lease, conversation.id, times, seq=conversation.last_seq)
         self._say_state(conversation, turns.RUNNING)
-        begun_with = cast("Mapping[str, Any]", turn.begun_with)
         try:
-            bounds = Bounds(**begun_with["bounds"])
-            profile = hear_profile(begun_with["profile"])
-            going = await self._turn(conversation, profile, begun_with["model"], bounds)
+            profile, ref, bounds = _read(turn.begun_with)
+            going = await self._turn(conversation, profile, ref, bounds)
         except HoldfastError as error:
             told = {"messageId": turn.message_id, "code": error.code, "message": str(error)}
             await conversation.record("chat:error", told)
@@ -304,3 +304,16 @@ class Turns:
 
 def _begun_with(profile: Profile, ref: str, bounds: Bounds) -> JsonObject:
     return {"profile": tell_profile(profile), "model": ref, "bounds": vars(bounds)}
+
+
+def _read(begun_with: Json) -> tuple[Profile, str, Bounds]:
+    """What `_begun_with` tells.
+
+    Raises:
+        InvalidSetting: Another version of Holdfast has told it, or the profile is not there any more.
+    """
+    told = cast("Mapping[str, Any]", begun_with)
+    try:
+        return hear_profile(told["profile"]), str(told["model"]), Bounds(**told["bounds"])
+    except (KeyError, TypeError, ValueError) as problem:
+        raise InvalidSetting(f"how the turn was begun cannot be read: {problem}", hint="Say how to go on.") from problem
