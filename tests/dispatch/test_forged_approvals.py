@@ -28,7 +28,7 @@ from tests.doors.http.talking import Line, line
 from tests.promises import carries
 from tests.served import OWN, Served, serving
 
-WHOLE, SHARE = 1_000, 60
+WHOLE, SHARE = 1_000, 40
 # What somebody watches runs out soon; what nobody watches has no clock.
 TIMEOUT = "1"
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import httpx
+
 from tests.doors.http.talking import Line
 from tests.providers.server import Asked, Play, Server
 from tests.providers.server import serving as providing
@@ -58,6 +60,7 @@ class Studio:
 
     served: Served
     providers: dict[str, Server]
+    rest: httpx.Client
 
     def play(self, speaker: Speaker, *told: Told | Play) -> None:
         """What the model answers from now on, one after the other."""
@@ -88,7 +91,7 @@ class Studio:
         return it.until("done", "error")
 
     def messages(self, session: str) -> list[dict[str, Any]]:
-        return self.served.client().get(f"/api/v1/workspaces/{self.served.workspace_id}/sessions/{session}/messages").json()
+        return self.rest.get(f"/api/v1/workspaces/{self.served.workspace_id}/sessions/{session}/messages").json()
 
 
 @contextmanager
@@ -105,7 +108,7 @@ def open_studio(folder: Path) -> Generator[Studio]:
         environ = {ADDRESSES[name]: server.url for name, server in providers.items()}
         served = stack.enter_context(serving(folder, environ={**KEYS, **environ}))
         (served.project / "known.md").write_text("known\n", encoding="utf-8")
-        yield Studio(served, providers)
+        yield Studio(served, providers, served.client())
 
 
 def kinds(it: Line) -> list[str]:

@@ -205,7 +205,7 @@ def test_a_cancel_while_a_tool_runs_ends_both(studio: Studio, speaker: Speaker) 
 @carries("AC-33", "AC-8")
 def test_a_server_has_the_four_core_tools_which_work_in_the_project_and_the_central_folder(studio: Studio) -> None:
     served = studio.served
-    told = {each["name"] for each in served.client().get(served.tools).json()}
+    told = {each["name"] for each in studio.rest.get(served.tools).json()}
 
     central = next(served.home.glob("**/central"))
     for root in (served.project, central):
@@ -379,7 +379,7 @@ def changes(path: str) -> list[tuple[str, dict[str, Any]]]:
 
 @carries("TRUST-6", "PROFILE-3")
 def test_a_session_that_is_made_over_rest_begins_as_its_profile_says_unless_one_says_otherwise(studio: Studio) -> None:
-    client, address = studio.served.client(), f"/api/v1/workspaces/{studio.served.workspace_id}/sessions"
+    client, address = studio.rest, f"/api/v1/workspaces/{studio.served.workspace_id}/sessions"
 
     made = [client.post(address, json=body).json() for body in ({}, {"profile": "planner"}, {"profile": "careful"})]
     chosen = client.post(address, json={"profile": "careful", "trust": "autonomous", "mode": "plan"}).json()
