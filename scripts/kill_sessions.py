@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,12 @@ def talk(server: Server, name: str, life: Life, known: int) -> None:
             def say(kind: str, **payload: object) -> None:
                 line.send(json.dumps({"type": kind, "payload": payload}))
 
-            say("chat:resume", conversationId=name)
+            # A server that was killed early may have made the session and not heard what was to be said in it.
+            status, found = Client(server).ask("GET", f"/api/v1/workspaces/{server.workspace_id}/sessions/{name}")
+            if status == 200 and found["last_seq"] == 0:
+                say("chat:send", conversationId=name, content=f"go {name}")
+            else:
+                say("chat:resume", conversationId=name)
             while True:
                 frame = json.loads(line.recv())
                 told: dict[str, Any] = frame["payload"]
@@ -115,7 +121,7 @@ def talk(server: Server, name: str, life: Life, known: int) -> None:
                         return
                     case _:
                         pass
-    except (OSError, ConnectionClosed, WebSocketException, TimeoutError):
+    except (OSError, HTTPException, ConnectionClosed, WebSocketException, TimeoutError):
         return
 
 
