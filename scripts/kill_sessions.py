@@ -89,28 +89,31 @@ class Life:
             self.moved.set()
 
 
+def watch(server: Server, name: str, life: Life, known: int) -> None:
+    """Watch a conversation until it or the server is at its end; on a busy machine that may take more than one connection."""
+    while server.process.poll() is None and not life.over.is_set():
+        talk(server, name, life, known)
+
+
 def talk(server: Server, name: str, life: Life, known: int) -> None:
-    """Watch a conversation, say yes and answer, until it or the server is at its end."""
+    """Watch a conversation, say yes and answer, until it or the connection is at its end."""
     address = f"ws://127.0.0.1:{server.port}/ws/chat?workspace={server.workspace_id}"
     try:
-        with connect(address, additional_headers={"Authorization": f"Bearer {server.token}"}, max_size=None) as line:
+        with connect(address, additional_headers={"Authorization": f"Bearer {server.token}"}, max_size=None, open_timeout=30) as line:
 
             def say(kind: str, **payload: object) -> None:
                 line.send(json.dumps({"type": kind, "payload": payload}))
 
-            # A server that was killed early may have made the session and not heard what was to be said in it.
-            status, found = Client(server).ask("GET", f"/api/v1/workspaces/{server.workspace_id}/sessions/{name}")
-            if status == 200 and found["last_seq"] == 0:
-                say("chat:send", conversationId=name, content=f"go {name}")
-            else:
+            # A message that the server was killed before it had taken is sent again; there may be a session all the same.
+            if _has_events(server, name):
                 say("chat:resume", conversationId=name)
+            else:
+                say("chat:send", conversationId=name, content=f"go {name}")
             while True:
                 frame = json.loads(line.recv())
                 told: dict[str, Any] = frame["payload"]
                 life.hear(frame.get("seq"), known)
                 match frame["type"]:
-                    case "chat:error" if told["code"] == "not_found" and told["message"].startswith("Session"):
-                        say("chat:send", conversationId=name, content=f"go {name}")
                     case "chat:tool-confirm":
                         more = {"effectsHash": told["effectsHash"]} if "effectsHash" in told else {}
                         say("chat:tool-approve", approvalId=told["approvalId"], approved=True, **more)
@@ -125,6 +128,11 @@ def talk(server: Server, name: str, life: Life, known: int) -> None:
         return
 
 
+def _has_events(server: Server, name: str) -> bool:
+    status, found = Client(server).ask("GET", f"{_session(server, name)}/events?limit=1")
+    return status == 200 and bool(found)
+
+
 def live(server: Server, name: str, run: Run, chance: random.Random | None, known: int) -> tuple[bool, int]:
     """One life of the server, to the end of the conversation, or to a random moment; tells whether it is over, and the newest number.
 
@@ -132,11 +140,11 @@ def live(server: Server, name: str, run: Run, chance: random.Random | None, know
     is: three such in a row would leave the conversation to a person.
     """
     life = Life()
-    watching = threading.Thread(target=talk, args=(server, name, life, known))
+    watching = threading.Thread(target=watch, args=(server, name, life, known))
     watching.start()
     if run.fruitless and chance is not None:
         life.moved.wait(30)
-    is_over = life.over.wait(60 if chance is None else chance.uniform(0.0, 1.2))
+    is_over = life.over.wait(120 if chance is None else chance.uniform(0.0, 1.2))
     if not is_over:
         if chance is not None and chance.random() < run.stops:
             server.stop()
@@ -153,8 +161,7 @@ def live(server: Server, name: str, run: Run, chance: random.Random | None, know
 def check(server: Server, project: Path, name: str, run: Run) -> None:
     """Compare the log, the audit's rows and the files."""
     client = Client(server)
-    base = f"/api/v1/workspaces/{server.workspace_id}/sessions/{name}"
-    events = _events(client, base)
+    events = _events(client, _session(server, name))
     kinds = Counter(event["type"] for event in events)
     seqs = [event["seq"] for event in events]
     _expect(run, seqs == list(range(1, len(seqs) + 1)), f"{name}: events are not numbered once each: {seqs}")
@@ -179,6 +186,10 @@ def check(server: Server, project: Path, name: str, run: Run) -> None:
         _check_write(client, project, name, each, said, names, run)
     for kind, counted in _audit(server, project, name).items():
         _expect(run, counted == 1, f"{name}: {kind} is {counted} times in the audit")
+
+
+def _session(server: Server, name: str) -> str:
+    return f"/api/v1/workspaces/{server.workspace_id}/sessions/{name}"
 
 
 def _events(client: Client, base: str) -> list[dict[str, Any]]:
