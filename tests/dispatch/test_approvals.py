@@ -35,8 +35,8 @@ class Asked:
         self.running = asyncio.create_task(desk.holdfast.take(call, SHIPPED[profile]))
 
     async def question(self) -> Approval:
-        """What is asked, once it is."""
-        while not (pending := await self.approvals.in_state()):
+        """What is asked, once it is, and has been told."""
+        while not (pending := await self.approvals.in_state()) or not any(isinstance(event, ApprovalAsked) for event in self.events):
             assert not self.running.done(), f"it was not asked for: {self.running.result()}"
             await asyncio.sleep(0.01)
         return pending[0]

@@ -125,11 +125,14 @@ def test_a_server_that_is_killed_takes_its_commands_with_it() -> None:
     remove(folder)
 
 
-async def test_a_launcher_that_was_killed_takes_its_commands_with_it_and_is_replaced(yard: Yard) -> None:
+@pytest.mark.parametrize("milliseconds", [0, 0.5, 1, 1.5, 2, 3, 4, 6, 9, 50])
+async def test_a_launcher_that_was_killed_takes_its_commands_with_it_and_is_replaced(yard: Yard, milliseconds: float) -> None:
     mark = _mark()
     running = asyncio.ensure_future(yard.run(_DAEMONS.format(mark=mark) + "sleep 1000"))
     while not alive(mark):  # noqa: ASYNC110 there is nothing that could tell us
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
+    # From here on it is being confined, and every moment is a bad one.
+    await asyncio.sleep(milliseconds / 1000)
 
     for pid in _launchers():
         os.kill(pid, signal.SIGKILL)

@@ -98,6 +98,10 @@ class Process:
     def _left(self) -> None:
         self._loop.remove_reader(self._pidfd)
         os.close(self._pidfd)
+        if self._status is not None:
+            # Whoever was killed just after it had made a process has left that to itself.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
         asyncio.wrap_future(self._reap(self.pid)).add_done_callback(self._reaped)
 
     def _reaped(self, done: "asyncio.Future[tuple[int, int]]") -> None:
