@@ -44,17 +44,20 @@ def dropping(programs: Programs, hands: Hands) -> list[str]:
     return [programs.setpriv, "--reuid", str(hands.uid), "--regid", str(hands.gid), "--clear-groups", "--"]
 
 
-def limited(limits: CommandLimits, script: str, *, others: int = 0) -> list[str]:
+def limited(limits: CommandLimits, script: str, *, others: int = 0, waits: bool = False) -> list[str]:
     """The words that run a script under limits. What runs them is the first process, and leaves as the script does.
 
     It sets the limits inside the namespace, where the number of processes
     is counted afresh; without one the kernel counts all of the user's, of
     which `others` are there already. Its own complaints are nobody's
-    business; those of the script go where its output goes.
+    business; those of the script go where its output goes. When it
+    `waits`, it does nothing before a line comes on its input, which nobody
+    sends who does not know of it.
     """
     processes = limits.processes + others
     settings = (
         "exec 2>/dev/null",
+        *(("read -r said || exit 125", "exec </dev/null", "unset said") if waits else ()),
         "ulimit -c 0",
         f"ulimit -d {limits.memory_bytes // 1024}",
         f"ulimit -f {limits.file_bytes // 512}",

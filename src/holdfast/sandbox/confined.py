@@ -73,9 +73,12 @@ class Confined:
             ground = self._ground
             folders = [f"{ground.layers}/{layer.id}/{mount.name}" for mount in self._mounts.values() if mount.writable]
             told, tell = os.pipe()
-            wanted = _memory(undo, request(folders, chain.confined(ground.programs, chain.limited(limits, command.script))))
+            waits, word = os.pipe()
+            undo.callback(os.close, waits)
+            wanted = _memory(undo, request(folders, chain.confined(ground.programs, chain.limited(limits, command.script, waits=True))))
             job = Job(
-                start=lambda out, complaints: ground.hub.launch(ground.hands, wanted, (out, complaints, options, seccomp, tell)),
+                start=lambda out, complaints: ground.hub.launch(ground.hands, wanted, (waits, out, complaints, options, seccomp, tell)),
+                word=word,
                 status=(told, tell),
                 seconds=command.seconds,
                 output=command.output,

@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,12 +28,14 @@ class Job:
     """How a command is started, with its output and its starter's complaints, and within which bounds it runs.
 
     `status` is the pipe, its two ends, on which bubblewrap tells about a
-    confined command. `clean` is called when an unconfined one has left,
+    confined command, `word` that on which it waits for a line before it
+    does anything. `clean` is called when an unconfined one has left,
     and ends what has got away from it.
     """
 
     start: Callable[[int, int], Future[int]]
     status: tuple[int, int] | None
+    word: int | None
     seconds: float
     output: Path | None
     limits: CommandLimits
@@ -67,7 +69,12 @@ async def _run(hub: Hub, job: Job, show: Callable[[bytes], None], stop: "asyncio
         complaints = os.memfd_create("complaints", os.MFD_CLOEXEC)
         undo.callback(os.close, complaints)
         undo.callback(_remove, job.group)
-        file = None if job.output is None else _created(undo, job.output)
+        try:
+            file = None if job.output is None else _created(undo, job.output)
+        except OSError:
+            for descriptor in (*(job.status or ()), *(() if job.word is None else (job.word,))):
+                os.close(descriptor)
+            raise
         process, output = await _start(hub, job, show, (complaints, file))
         undo.callback(process.close)
         began = time.monotonic()
@@ -130,13 +137,20 @@ async def _start(hub: Hub, job: Job, show: Callable[[bytes], None], files: tuple
             os.close(job.status[1])
     if job.status:
         os.set_blocking(job.status[0], False)
-    return Process(pid, job.status[0] if job.status else None, hub.reap), Output(pipe, file, job.limits, show)
+    process = Process(pid, job.status[0] if job.status else None, hub.reap)
+    if job.word is not None:
+        with suppress(BrokenPipeError):
+            os.write(job.word, b"\n")
+        os.close(job.word)
+    return process, Output(pipe, file, job.limits, show)
 
 
 def _close(pipe: int, job: Job) -> None:
     os.close(pipe)
     if job.status:
         os.close(job.status[0])
+    if job.word is not None:
+        os.close(job.word)
 
 
 async def _reason_to_end(

@@ -43,7 +43,6 @@ def main() -> None:
     except OSError as error:
         door.send(f"{error.strerror}: {error.filename}".encode())
         return
-    null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     mounted: dict[int, list[bytes]] = {}
     door.send(OPEN)
     while True:
@@ -56,7 +55,7 @@ def main() -> None:
             _unmount(mounted.pop(int(said), []))
             continue
         try:
-            answer = str(_started(null, descriptors, mounted)).encode()
+            answer = str(_started(descriptors, mounted)).encode()
         except OSError as error:
             answer = FAILED + f"{error.filename}: {error.strerror}".encode()
         for descriptor in descriptors:
@@ -80,14 +79,14 @@ def _enter(*, uid: int, gid: int) -> None:
     os.chdir("/")
 
 
-def _started(null: int, descriptors: "list[int]", mounted: "dict[int, list[bytes]]") -> int:
+def _started(descriptors: "list[int]", mounted: "dict[int, list[bytes]]") -> int:
     """Mount the layers and start the program, whose namespace then has them; here they are taken away when it is reaped."""
     words = os.pread(descriptors[0], os.fstat(descriptors[0]).st_size, 0).split(b"\0")
     folders = words[: words.index(END_OF_FOLDERS)]
     words = words[len(folders) + 1 :]
     done: list[bytes] = []
     # Out of the way first: one may have the number that another is to get.
-    high = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, STATUS + 1) for one in (null, *descriptors[1:])]
+    high = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, STATUS + 1) for one in descriptors[1:]]
     try:
         for folder in folders:
             os.chdir(folder)

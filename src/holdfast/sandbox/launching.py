@@ -45,10 +45,14 @@ class Launcher:
 
         Raises:
             NotStarted: The layers cannot be mounted, or there is no such program.
-            ConnectionError: The launcher is gone.
+            ConnectionError: The launcher had gone before it was asked.
         """
         socket.send_fds(self._door, [b"start"], [request, *descriptors])
-        answer = self._answer()
+        try:
+            answer = self._answer()
+        except ConnectionError:
+            # It may have started it: nobody knows, so nobody may start it again.
+            raise NotStarted("the launcher of commands was killed") from None
         if answer.startswith(launcher.FAILED.decode()):
             raise NotStarted(answer[1:])
         return int(answer)

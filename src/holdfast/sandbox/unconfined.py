@@ -47,6 +47,7 @@ def job(hub: Hub, command: Command, mounts: Sequence[SandboxMount], settings: Sa
     return Job(
         start=lambda out, complaints: hub.start(Start(words, chain.CLEAN, cwd), out, complaints),
         status=None,
+        word=None,
         seconds=command.seconds,
         output=command.output,
         limits=settings.limits,
