@@ -99,10 +99,17 @@ class Process:
         self._loop.remove_reader(self._pidfd)
         os.close(self._pidfd)
         if self._status is not None:
-            # Whoever was killed just after it had made a process has left that to itself.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)
+            self._kill_orphans()
         asyncio.wrap_future(self._reap(self.pid)).add_done_callback(self._reaped)
+
+    def _kill_orphans(self) -> None:
+        """Bubblewrap that was itself killed may have left a process that it had not bound to itself yet."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        first = self._told("child-pid")
+        if first is not None and _is_first(first):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(first, signal.SIGKILL)
 
     def _reaped(self, done: "asyncio.Future[tuple[int, int]]") -> None:
         self.exit_code, kilobytes = done.result()
@@ -129,3 +136,13 @@ def _parent(pid: int) -> int | None:
             return int(file.read().rpartition(")")[2].split()[1])
     except (OSError, IndexError, ValueError):
         return None
+
+
+def _is_first(pid: int) -> bool:
+    """Whether it is the first process of a namespace that is not ours."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            numbers = next(line for line in file if line.startswith("NSpid:")).split()[1:]
+    except (OSError, StopIteration):
+        return False
+    return len(numbers) > 1 and numbers[-1] == "1"
