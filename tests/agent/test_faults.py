@@ -230,8 +230,10 @@ async def refused(on: Stage, number: int) -> None:
 async def test_no_fault_runs_a_cut_call_or_one_twice_and_each_ends_in_a_told_state_from_which_one_can_go_on(
     speaker: Speaker, tmp_path: Path
 ) -> None:
+    # In turns, so that each fault is met by one provider here; all are met by all in the long tests.
+    mine = FAULTS[SPEAKERS.index(speaker) :: len(SPEAKERS)]
     async with stage(tmp_path, speaker) as on:
-        for number, fault in enumerate(FAULTS):
+        for number, fault in enumerate(mine):
             await meets(on, fault, number)
         await refused(on, 0)
 

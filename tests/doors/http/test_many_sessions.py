@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed
 from tests.promises import carries
 from tests.served import Served
 
-WHOLE, SHARE = 200, 20
+WHOLE, SHARE = 200, 6
 MOST_SECONDS = 300  # a wait that should not be is a failure, not a test without end
 WORDS = 60
 FLOOD = "0123456789" * 50_000
