@@ -1,6 +1,7 @@
 """The filter of system calls, run by hand for both machines."""
 
 import struct
+from functools import cache
 
 import pytest
 
@@ -95,12 +96,18 @@ def _is_judged_by_number(machine: str, number: int) -> bool:
         return False
 
 
+@cache
+def instructions(machine: str) -> list[tuple[int, int, int, int]]:
+    """The filter: code, where to go on if it holds, where if not, and the value."""
+    whole = program(machine)
+    return [struct.unpack_from("=HBBI", whole, at) for at in range(0, len(whole), 8)]
+
+
 def judged(machine: str, number: int, arguments: tuple[int, ...] = (), *, arch: int | None = None, known_bytes: int = 64) -> int:
     """The error that the filter answers with; 0 when it allows the call, -1 when it ends the process."""
     padded = (*arguments, 0, 0, 0, 0, 0, 0)[:6]
     data = struct.pack("=IIQ6Q", number, arch or ARCH[machine], 0, *padded)[:known_bytes]
-    words = [struct.unpack("=HBBI", program(machine)[at : at + 8]) for at in range(0, len(program(machine)), 8)]
-    at, accumulator = 0, 0
+    words, at, accumulator = instructions(machine), 0, 0
     while True:
         code, then, otherwise, value = words[at]
         at += 1
