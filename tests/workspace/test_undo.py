@@ -164,6 +164,21 @@ async def test_a_file_that_a_tool_wrote_and_another_call_went_on_with_is_a_confl
     assert (then.conflicts, bench.shelf.text("synced")) == ((), "one\n")
 
 
+@pytest.mark.parametrize("text", ["1\n", "other\n"])
+async def test_a_file_that_somebody_had_deleted_and_a_call_wrote_anew_is_gone_again_after_the_undo(bench: Workbench, text: str) -> None:
+    (bench.root / "synced").unlink()
+    before = everything(bench.root)
+    await bench.by("c1").save(bench.shelf.at("synced"), text, overwrite=True)
+    after = everything(bench.root)
+
+    await bench.by("c2").undo("c1")
+    gone = everything(bench.root)
+    await bench.by("c3").undo("c2")
+
+    assert gone == before
+    assert everything(bench.root) == after
+
+
 async def test_undo_after_undo_goes_further_back(bench: Workbench) -> None:
     for number in range(1, 4):
         await bench.by(f"c{number}").save(bench.shelf.at("synced"), f"{number}\n", overwrite=True)

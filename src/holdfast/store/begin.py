@@ -189,7 +189,7 @@ class _Promise:
             self.origin,
             kind=change.kind,
             body=change.content,
-            before_path=change.path if file.version_id or there else None,
+            before_path=change.path if change.was_there and (file.version_id or there) else None,
             state=self.state,
             mode=change.mode,
             inode=change.inode,

@@ -20,6 +20,7 @@ class Write:
     `if_hash` is what its content must be now, `if_exists` whether the
     store must know it (True), must not (False), or either (None).
     `file_type` and `display_name` stay as they are when they are None.
+    Without `was_there` the disk had lost what the store knows.
     """
 
     path: str
@@ -31,6 +32,7 @@ class Write:
     if_hash: str | None = None
     if_exists: bool | None = None
     found: Content | None = None
+    was_there: bool = True
     mode: int | None = None
     inode: str = ""
     folders_made: int = 0

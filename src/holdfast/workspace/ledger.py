@@ -210,6 +210,7 @@ class _Promise:
             file_type=self.receipt.file_type,
             if_exists=False if self.receipt.is_new else None,
             found=await self.found(),
+            was_there=self.change.before is not None,
             mode=after.mode,
             inode=number_of(after),
             folders_made=self._folders_made,
