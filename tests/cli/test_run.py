@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.cli.terminal import COMMAND, Ended, Terminal
-from tests.cli.typing import Typist, typing
+from tests.cli.typing import END, Typist, typing
 from tests.promises import carries
 from tests.providers.server import unused_port
 from tests.served import Served, serving
@@ -165,6 +165,16 @@ def test_at_a_terminal_a_change_is_shown_before_it_is_made_and_some_of_the_effec
     assert "kept only these, and dropped the rest: /b.txt" in typist.rest
 
 
+@needs("bubblewrap", "a command runs inside it")
+def test_whoever_ends_the_input_at_the_effects_has_dropped_them(at: Terminal) -> None:
+    with typing(at.project, "run", "--model", "scripted/commands", "go") as typist:
+        typist.answers("keep, choose or drop?", END)
+        assert typist.ends() == 0
+
+    assert "nothing in the project has changed" in typist.rest
+    assert [path.name for path in at.project.iterdir()] == ["notes.md"]
+
+
 @carries("RUN-2", "RUN-5")
 def test_a_question_is_asked_until_the_answer_fits_and_ctrl_c_ends_the_turn(at: Terminal) -> None:
     with typing(at.project, "run", "--model", "scripted/question", "go") as typist:
@@ -249,14 +259,12 @@ def test_beside_a_server_sessions_are_listed_renamed_and_deleted(
     listed = json.loads(sessions("--json").out)
     renamed = sessions("rename", session, "second")
     title = client.get(f"{address}/{session}").json()["title"]
-    deleted, refused = sessions("delete", session), sessions("delete", running)
+    deleted, ended = sessions("delete", session), sessions("delete", running)
     left = [each["id"] for each in client.get(address).json()]
-    client.post(f"{address}/{running}/cancel")
 
     assert {session, running} <= {each["id"] for each in listed}
-    assert (renamed.code, title, deleted.code, refused.code) == (0, "second", 0, 1)
-    assert "a turn of this session is running" in refused.err
-    assert (session in left, running in left) == (False, True)
+    assert (renamed.code, title, deleted.code, ended.code) == (0, "second", 0, 0)
+    assert (session in left, running in left) == (False, False)
 
 
 def sitting(server: Served, script: str) -> Any:

@@ -25,8 +25,9 @@ _YES, _NO = ("y", "yes"), ("", "n", "no")
 
 
 def said_no(told: Mapping[str, Any], feedback: str) -> Frame:
-    """The no to what a `chat:tool-confirm` asks."""
-    return {"type": APPROVE, "payload": {"approvalId": told["approvalId"], "approved": False, "feedback": feedback}}
+    """The no to what a `chat:tool-confirm` asks; about effects it names those that were seen."""
+    seen = {"effectsHash": told["effectsHash"]} if "effectsHash" in told else {}
+    return {"type": APPROVE, "payload": {"approvalId": told["approvalId"], "approved": False, "feedback": feedback, **seen}}
 
 
 def cancelled(told: Mapping[str, Any]) -> Frame:
@@ -105,16 +106,14 @@ class Asker:
             if word in ("k", "keep", *_YES):
                 return {"type": APPROVE, "payload": yes}
             if word in ("d", "drop", "n", "no"):
-                no = said_no(told, "")
-                return {**no, "payload": {**no["payload"], "effectsHash": told["effectsHash"]}}
+                return said_no(told, "")
             if word in ("c", "choose") and found is not None:
                 chosen = await choose(_without_git(found), is_all=False)
                 if chosen.paths:
                     return {"type": APPROVE, "payload": {**yes, "keep": [{"path": path} for path in chosen.paths]}}
                 self._watcher.line("nothing is chosen")
             elif len(word) > len("choose"):
-                no = said_no(told, said)
-                return {**no, "payload": {**no["payload"], "effectsHash": told["effectsHash"]}}
+                return said_no(told, said)
 
     async def _found(self, told: Mapping[str, Any]) -> dict[str, Any] | None:
         """The effects that are asked about, as the tool `effects` tells of them; None when it cannot."""

@@ -211,9 +211,7 @@ class _Person:
         told = cast("Mapping[str, Any]", event.payload)
         if event.type == "chat:tool-confirm":
             self.watcher.note(f"{_NOBODY}, so {visible_line(str(told['toolName']))} is refused (--yes or --trust autonomous allows it)")
-            no = said_no(told, _NOBODY)
-            hashed = {"effectsHash": told["effectsHash"]} if "effectsHash" in told else {}
-            frame: Frame = {**no, "payload": {**no["payload"], **hashed}}
+            frame = said_no(told, _NOBODY)
         else:
             self.watcher.note("the model has a question, and nobody is here to answer, so the turn is ended")
             frame = cancelled(told)
