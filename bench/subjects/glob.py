@@ -26,12 +26,11 @@ async def rows(bench: Bench) -> AsyncGenerator[Row]:
                 found = len(await _glob(opened, pattern))
                 require(found >= wanted, f"{pattern}: {found} finds, fewer than {wanted}")
                 # The engine tells size and time of each find, which floor and peers do not; the tool is judged and recorded besides.
-                # The goal was set where the peers cost 3.8 and 3.6 times the floor, which is the middle row.
                 yield await bench.row(
                     f"glob: {pattern}, {files:,} files",
                     ours=lambda pattern=pattern: glob(place(""), [pattern], Sight()),
                     floor=("rg --files", lambda: _ripgrep(tree)),
-                    goal=None if pattern == "**/*" else 1.5,
+                    goal=1.5,
                     peers={
                         "pathlib": lambda pattern=pattern: list(tree.glob(pattern)),
                         "wcmatch": lambda pattern=pattern: _wcmatch(tree, pattern),

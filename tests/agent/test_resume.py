@@ -51,6 +51,16 @@ def call(tool: str, arguments: str, call_id: str = "one") -> CallBlock:
     return CallBlock(call_id, tool, arguments)
 
 
+WRITE = '{"path": "a.txt", "content": "new"}'
+
+
+async def crashed_after_writing(it: Talk) -> str:
+    """A session that was left when its call had been run, and the model had not been told."""
+    session = await crashed(it, call("file_write", WRITE))
+    await it.agents.held.take(ToolCall("one", "file_write", WRITE, Caller(agent="core", session=session)), it.profile)
+    return session
+
+
 @carries("SESSION-2")
 async def test_a_turn_that_a_crash_left_goes_on_by_itself_to_its_one_end(tmp_path: Path) -> None:
     async with talk(tmp_path) as it:
@@ -68,7 +78,7 @@ async def test_a_turn_that_a_crash_left_goes_on_by_itself_to_its_one_end(tmp_pat
 
 async def test_a_call_with_nothing_on_record_has_not_run_and_is_run_once(tmp_path: Path) -> None:
     async with talk(tmp_path) as it:
-        session = await crashed(it, call("file_write", '{"path": "a.txt", "content": "new"}'))
+        session = await crashed(it, call("file_write", WRITE))
     async with talk(tmp_path, FIRST, [{"say": "Done."}], session=session) as it:
         await it.until("chat:stream-end")
 
@@ -78,9 +88,7 @@ async def test_a_call_with_nothing_on_record_has_not_run_and_is_run_once(tmp_pat
 
 async def test_a_call_that_was_done_is_told_as_done_and_not_run_again(tmp_path: Path) -> None:
     async with talk(tmp_path) as it:
-        session = await crashed(it, call("file_write", '{"path": "a.txt", "content": "new"}'))
-        caller = Caller(agent="core", session=session)
-        await it.agents.held.take(ToolCall("one", "file_write", '{"path": "a.txt", "content": "new"}', caller), it.profile)
+        session = await crashed_after_writing(it)
         it.desk.write("a.txt", "by hand")
     async with talk(tmp_path, FIRST, [{"say": "Done."}], session=session) as it:
         await it.until("chat:stream-end")
@@ -92,9 +100,7 @@ async def test_a_call_that_was_done_is_told_as_done_and_not_run_again(tmp_path: 
 
 async def test_a_call_that_was_begun_and_not_finished_is_told_with_the_files_that_it_changed(tmp_path: Path) -> None:
     async with talk(tmp_path) as it:
-        session = await crashed(it, call("file_write", '{"path": "a.txt", "content": "new"}'))
-        caller = Caller(agent="core", session=session)
-        await it.agents.held.take(ToolCall("one", "file_write", '{"path": "a.txt", "content": "new"}', caller), it.profile)
+        session = await crashed_after_writing(it)
         # As it is when the process ends between the change and the end of the call.
         unfinished = "UPDATE audit SET outcome = 'started', output = 'null' WHERE call_id = 'one'"
         await it.desk.holdfast.platform.database.write(lambda transaction: transaction.run(unfinished, {}))
@@ -112,7 +118,7 @@ async def test_a_command_that_was_under_way_is_told_as_not_run_and_not_run_again
         # Nothing of what this process does from now on is as if it had been killed, but for what is on record.
         started = await turns.records_of_call(it.desk.holdfast.platform.database, it.agents.held.lease.workspace_id, session, "call_1_1_1")
         assert [record.outcome for record in started] == ["started"]
-        it.agents._turns._turns[session].calls.is_leaving = True  # pyright: ignore[reportPrivateUsage]
+        it.agents._turns._turns[session].calls.is_leaving = True  # pyright: ignore[reportPrivateUsage] - a killed process cannot be had in this one
         turn.cancel()
         await asyncio.wait({turn})
     async with talk(tmp_path, FIRST, [{"say": "Done."}], session=session) as it:
@@ -248,7 +254,7 @@ async def test_an_answer_that_was_whole_needs_only_its_end(tmp_path: Path) -> No
 
 async def test_with_ask_a_turn_that_was_left_waits_until_the_person_says_something(tmp_path: Path) -> None:
     async with talk(tmp_path) as it:
-        session = await crashed(it, call("file_write", '{"path": "a.txt", "content": "new"}'))
+        session = await crashed(it, call("file_write", WRITE))
     async with talk(tmp_path, FIRST, [{"say": "Again."}], session=session, resume="ask") as it:
         assert not it.agents.is_running(session)
 

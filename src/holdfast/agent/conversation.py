@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from holdfast.store import events, turns
+from holdfast.store.chats import MESSAGE
 from holdfast.store.database import Database
 from holdfast.store.events import Event, NewEvent
 from holdfast.store.leases import Lease
@@ -25,7 +26,6 @@ from holdfast.vocabulary.messages import (
 from .budget import Budget
 from .under_way import UnderWay
 
-MESSAGE = "message"
 _RESULT = "chat:tool-result"
 # What of each is told only once, even if a call is taken up again after the program ended.
 _ONCE = {

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from holdfast.store import events, sessions
+from holdfast.store.chats import MESSAGE
 from holdfast.store.database import Database
 from holdfast.store.events import Event, NewEvent
 from holdfast.store.leases import Lease
@@ -13,8 +14,6 @@ from holdfast.vocabulary.chat import CANCELLED
 from holdfast.vocabulary.errors import InvalidArguments, NotFound
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.messages import AssistantMessage, CallBlock, ToolMessage, as_json, from_json
-
-from .conversation import MESSAGE
 
 _PAGE = 1_000
 _NOT_HERE = "What came of this call belongs to the session that this one was forked from. Look at the files before you repeat it."

@@ -4,13 +4,12 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import cast
 
 from holdfast.store import events
+from holdfast.store.chats import MESSAGE
 from holdfast.store.database import Database
 from holdfast.store.events import Event
 from holdfast.vocabulary.chat import ChatEvent
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.messages import AssistantMessage, CallBlock, TextBlock, from_json
-
-from .conversation import MESSAGE
 
 _START, _END = "chat:stream-start", "chat:stream-end"
 _PAGE = 1_000

@@ -1,8 +1,7 @@
 """Agents at work in one workspace: sessions, models and the road, brought together."""
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any, cast
 
 from holdfast.agent.conversation import Conversation
@@ -31,11 +30,6 @@ from .platform import Platform
 from .profiles import profile_folders
 from .setting import project_notes, tell_mode
 from .turns import Turns
-
-_NOTES = "AGENTS.md"
-_MAX_NOTES_BYTES = 32 * 1024
-
-log = logging.getLogger(__name__)
 
 
 class Agents:
@@ -261,12 +255,12 @@ class Agents:
         """End the turn that is running; tells whether there was one."""
         return self._turns.cancel(session_id)
 
-    async def was_set(self, session_id: str, *, state: str, title: str, mode: str) -> None:
-        """Tell that a session was made, or set anew."""
-        self._news.session(session_id, state=state, title=title)
-        if (conversation := self._open.get(session_id)) is not None:
-            conversation.title = title
-            await tell_mode(conversation, Mode(mode))
+    async def was_set(self, shown: Mapping[str, Any]) -> None:
+        """Tell that a session was made, or set anew; it is as clients see it."""
+        self._news.session(shown["id"], state=shown["state"], title=shown["title"])
+        if (conversation := self._open.get(shown["id"])) is not None:
+            conversation.title = shown["title"]
+            await tell_mode(conversation, Mode(shown["mode"]))
 
     async def end(self, session_id: str) -> None:
         """End the turn that is running, if there is one, and what it asks; come back when it has ended."""

@@ -213,7 +213,6 @@ class Platform:
         Raises:
             Busy: The holder does not answer.
             NotFound: There is no such session.
-            Conflict: A turn of it is running, so it cannot be deleted.
         """
         await self._here_or_there(
             workspace_id,

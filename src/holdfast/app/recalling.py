@@ -1,6 +1,6 @@
 """What became of the calls of a turn that an earlier process left, and what they still wait for."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from holdfast.agent.conversation import Conversation
@@ -11,15 +11,14 @@ from holdfast.store.database import Database
 from holdfast.tool.held import Held as HeldEffects
 from holdfast.vocabulary.call import Caller, ToolCall
 from holdfast.vocabulary.errors import HoldfastError
-from holdfast.vocabulary.json import Json, JsonObject
+from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.messages import CallBlock
-from holdfast.vocabulary.outcome import Done, Outcome
+from holdfast.vocabulary.outcome import Done
 from holdfast.vocabulary.profile import Profile
 from holdfast.vocabulary.trust import Trust
 
 from .held import Held
 
-_DECIDER = Profile("decider", ())
 _LOST = "The command ran to its end before the program did; what it printed was lost."
 _DROPPED = "The command ran, and what it changed was dropped: nothing in the project has changed."
 
@@ -39,7 +38,7 @@ class Recalling:
         if not isinstance(found, Undecided):
             return found
         caller = Caller(session=self.conversation.id)
-        await self._person(ToolCall(block.id, block.name, {}, caller), "drop", {"effects_id": found.layer_id})
+        await self.held.road.take_for_person(ToolCall(block.id, block.name, {}, caller), ("drop", {"effects_id": found.layer_id}))
         return Recalled(_DROPPED, is_error=True)
 
     async def recall(self, call: ToolCall, block: CallBlock) -> Recalled | None:
@@ -78,7 +77,7 @@ class Recalling:
         if held is None:
             return Recalled(f"{_LOST} What it changed can no longer be kept.", is_error=True)
         if about is None and call.trust is Trust.AUTONOMOUS:
-            kept = await self._person(call, *held.keep)
+            kept = await self.held.road.take_for_person(call, held.keep)
             return Recalled(f"{_LOST} What it changed was kept.") if isinstance(kept, Done) else Recalled(kept.answer.text, is_error=True)
         try:
             reason = about.reason if about is not None else "the command has changed something"
@@ -89,17 +88,13 @@ class Recalling:
     async def _as_found(self, call: ToolCall, found: Undecided) -> HeldEffects | None:
         """The effects of a command that nobody was asked about yet."""
         which: dict[str, Json] = {"effects_id": found.layer_id}
-        seen = await self._person(call, "effects", which)
+        seen = await self.held.road.take_for_person(call, ("effects", which))
         if not isinstance(seen, Done):
             return None
         body = cast("dict[str, Any]", seen.answer.body)
         told: dict[str, Any] = body["result"] if isinstance(body.get("result"), dict) else body
         keep = {**which, "effects_hash": told["effects_hash"]}
         return HeldEffects(told["effects"], told["effects_hash"], ("keep", keep), ("drop", which), _told)
-
-    async def _person(self, call: ToolCall, name: str, arguments: JsonObject) -> Outcome:
-        caller = replace(call.caller, agent="")
-        return await self.held.take(ToolCall(f"{call.id}-{name}", name, arguments, caller), _DECIDER)
 
 
 def _as_asked(approval: Approval) -> HeldEffects:

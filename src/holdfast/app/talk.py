@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 from holdfast.agent.sessions import Sessions
 from holdfast.dispatch.person import is_valid
 from holdfast.vocabulary.chat import CANCELLED, ChatEvent, EndOfTurn
-from holdfast.vocabulary.errors import Conflict, HoldfastError, InvalidArguments
+from holdfast.vocabulary.errors import HoldfastError, InvalidArguments
 from holdfast.vocabulary.json import Json, JsonObject
 from holdfast.vocabulary.profile import Profile
 from holdfast.vocabulary.trust import Trust
@@ -73,17 +73,19 @@ class SessionChange:
     delete: bool = False
 
     async def make(self, sessions: Sessions, session_id: str, *, agents: "Agents | None") -> None:
-        """Make the change; `agents` are those that may be at work in the session.
+        """Make the change, and tell those who watch; `agents` are those that may be at work in the session, which a deletion ends.
 
         Raises:
             NotFound: There is no such session.
-            Conflict: A turn of it is running, so it cannot be deleted.
         """
         if self.title is not None:
-            await sessions.change(session_id, title=self.title, mode=None, trust=None)
+            shown = await sessions.change(session_id, title=self.title, mode=None, trust=None)
+            if agents is not None:
+                await agents.was_set(shown)
         if self.delete:
-            if agents is not None and agents.is_running(session_id):
-                raise Conflict("a turn of this session is running", hint="Wait for its end, or cancel it.", session=session_id)
+            await sessions.get(session_id)
+            if agents is not None:
+                await agents.end(session_id)
             await sessions.delete(session_id)
 
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from holdfast.agent.conversation import MESSAGE
 from holdfast.agent.sessions import shown
 from holdfast.config.settings import Settings
-from holdfast.store import events, people, sessions
+from holdfast.store import chats, people, sessions
 from holdfast.store.database import Database
 from holdfast.vocabulary.errors import NotFound
 from holdfast.vocabulary.json import Json
@@ -52,10 +51,8 @@ async def read_session(settings: Settings, project: Path, session_id: str) -> tu
             raise NotFound("Session not found", hint="List them: holdfast sessions.", session=session_id)
         said: list[Said] = []
         after = 0
-        while page := await events.read(database, workspace_id, session_id, after=after, limit=_PAGE):
-            said += [
-                Said(from_json(cast("Mapping[str, Json]", each.payload)), iso(each.created_at)) for each in page if each.type == MESSAGE
-            ]
+        while page := await chats.messages(database, workspace_id, session_id, after=after, until=row.last_seq, limit=_PAGE):
+            said += [Said(from_json(cast("Mapping[str, Json]", each.payload)), iso(each.created_at)) for each in page]
             after = page[-1].seq
     return shown(row), said
 

@@ -171,9 +171,9 @@ class Road:
         except Denied as error:
             note, state, wanted = f"{error.message}; nothing in the project has changed", "dropped", held.drop
         except asyncio.CancelledError:
-            await asyncio.shield(self._decide_by(call, held.drop))
+            await asyncio.shield(self.take_for_person(call, held.drop))
             raise
-        decided = await self._decide_by(call, wanted)
+        decided = await self.take_for_person(call, wanted)
         if not isinstance(decided, Done):
             raise decided.error
         return held.told(state, note)
@@ -185,7 +185,8 @@ class Road:
 
         return tell
 
-    async def _decide_by(self, call: ToolCall, wanted: tuple[str, JsonObject]) -> Outcome:
+    async def take_for_person(self, call: ToolCall, wanted: tuple[str, JsonObject]) -> Outcome:
+        """Bring to its outcome what a person does about a call."""
         name, arguments = wanted
         # It is the person's call, made in the same place.
         caller = replace(call.caller, agent="")

@@ -101,6 +101,7 @@ def test_what_was_said_no_to_is_not_done_and_the_model_hears_why(talking: Served
 def test_a_yes_may_change_the_arguments(talking: Served) -> None:
     with line(talking) as it:
         asked = waiting(it, "write changed")
+        (talking.project / "changed.md").unlink(missing_ok=True)
 
         it.say("chat:tool-approve", toolId=asked["toolId"], approved=True, input={"path": "/changed.md", "content": "yours\n"})
         it.until("chat:stream-end")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from holdfast.agent.sessions import Sessions
+from holdfast.app.talk import SessionChange
 from holdfast.dispatch.person import SessionPerson, shown_question
 from holdfast.vocabulary.errors import Conflict, Forbidden
 from holdfast.vocabulary.json import Json
@@ -41,7 +42,7 @@ def session_routes(door: Door) -> APIRouter:
 
     async def told(workspace_id: str, shown: dict[str, Any]) -> Session:
         agents = await door.platform.agents(workspace_id)
-        await agents.was_set(shown["id"], state=shown["state"], title=shown["title"], mode=shown["mode"])
+        await agents.was_set(shown)
         return Session(**shown)
 
     @routes.get("/sessions", responses=errors(400, 401))
@@ -76,9 +77,7 @@ def session_routes(door: Door) -> APIRouter:
     async def delete_session(request: Request, workspace_id: str, session_id: str) -> Response:
         """End what runs of the session, and let nobody find it any more."""
         found = await sessions(request, workspace_id)
-        await found.get(session_id)
-        await (await door.platform.agents(workspace_id)).end(session_id)
-        await found.delete(session_id)
+        await SessionChange(delete=True).make(found, session_id, agents=await door.platform.agents(workspace_id))
         return Response(status_code=204)
 
     @routes.get("/sessions/{session_id}/events", responses=errors(400, 401, 404))
