@@ -1,9 +1,10 @@
 """One session as the model gets it, and as it stands in the log: a message is on record as soon as it is made."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from holdfast.store import events, turns
 from holdfast.store.chats import MESSAGE
@@ -39,6 +40,8 @@ _PAGE = 1_000
 _INTERRUPTED = "This call was under way when the program ended. Look at the files before you repeat it."
 _CUT = "[Your answer was cut off here because the program ended. Go on from there.]"
 
+log = logging.getLogger(__name__)
+
 
 class Conversation:
     """The messages of a session, and those who watch it.
@@ -52,8 +55,8 @@ class Conversation:
         self._database = database
         self._lease = lease
         self._watchers: list[Callable[[ChatEvent], None]] = []
-        self._in_order = asyncio.Lock()
-        self._recording: set[asyncio.Task[None]] = set()
+        self._recording = 0
+        self._newest: asyncio.Future[list[Event]] | None = None
         self._under_way = UnderWay(database, lease, session_id)
         self._call_ids: set[str] = set()
         self._told: set[tuple[str, Json]] = set()
@@ -122,7 +125,7 @@ class Conversation:
     @property
     def is_recording(self) -> bool:
         """Whether something is just being put on record."""
-        return bool(self._recording) or self._in_order.locked()
+        return self._recording > 0
 
     @property
     def under_way(self) -> list[ChatEvent]:
@@ -157,38 +160,53 @@ class Conversation:
 
     async def begin(self, message_id: str, content: str, *, model: str, begun_with: JsonObject, said: JsonObject) -> None:
         """Put what the person says on record, and that the model begins to answer; `said` is more about the former."""
-        async with self._in_order:
-            self.message_id = message_id
-            told = [
-                NewEvent("chat:message", {"conversationId": self.id, "role": "user", "content": content, **said}),
-                NewEvent("chat:stream-start", {"conversationId": self.id, "messageId": message_id, "model": model}),
-            ]
-            first = NewEvent(MESSAGE, as_json(UserMessage(content)))
-            appended = await turns.begin(self._database, self._lease, self.id, message_id, [first, *told], begun_with=begun_with)
+        self.message_id = message_id
+        told = [
+            NewEvent("chat:message", {"conversationId": self.id, "role": "user", "content": content, **said}),
+            NewEvent("chat:stream-start", {"conversationId": self.id, "messageId": message_id, "model": model}),
+        ]
+        first = NewEvent(MESSAGE, as_json(UserMessage(content)))
+
+        def recorded(appended: Sequence[Event]) -> None:
+            self._next_answer()
             self.messages.append(UserMessage(content))
-            self._told.clear()
-            self.results.clear()
             self._tell_all(appended[1:])
+
+        beginning = turns.begin(self._database, self._lease, self.id, message_id, [first, *told], begun_with=begun_with)
+        await asyncio.shield(self._on_record(beginning, recorded))
 
     async def add(self, *messages: Message, used: Json = None) -> None:
         """Put messages on record, for the model to read from now on; also when whoever adds them is gone. `used` is the turn's so far."""
         if messages:
-            await asyncio.shield(self._add(messages, used))
+            await asyncio.shield(self.add_soon(*messages, used=used))
 
-    async def _add(self, messages: Sequence[Message], used: Json) -> None:
-        async with self._in_order:
-            of = self._under_way.of
-            new = [NewEvent(MESSAGE, {**as_json(each), **({"of": of} if isinstance(each, AssistantMessage) else {})}) for each in messages]
-            # An answer takes the place of its check-point; what comes of calls was never check-pointed.
-            if isinstance(messages[0], AssistantMessage):
+    def add_soon(self, *messages: Message, used: Json = None) -> asyncio.Future[list[Event]]:
+        """The same, for those who go on meanwhile: whatever else they put on record comes after it."""
+        of = self._under_way.of
+        new = [NewEvent(MESSAGE, {**as_json(each), **({"of": of} if isinstance(each, AssistantMessage) else {})}) for each in messages]
+        is_answer = isinstance(messages[0], AssistantMessage)
+
+        def recorded(appended: Sequence[Event]) -> None:
+            if is_answer:
                 self._under_way.clear()
-                appended = await turns.answer(self._database, self._lease, self.id, new, used=used)
-                self._told.clear()
-                self.results.clear()
-            else:
-                appended = await events.append(self._database, self._lease, self.id, new)
+                self._next_answer()
             self.last_seq = max(self.last_seq, appended[-1].seq)
             self.messages += messages
+
+        # An answer takes the place of its check-point; what comes of calls was never check-pointed.
+        if is_answer:
+            self._under_way.stop()
+            appending = turns.answer(self._database, self._lease, self.id, new, used=used)
+        else:
+            appending = events.append(self._database, self._lease, self.id, new)
+        return self._on_record(appending, recorded)
+
+    async def settled(self) -> None:
+        """Wait until all that was to be put on record is there, or could not be."""
+        while self._recording and self._newest is not None:
+            await asyncio.wait({self._newest})
+            # What is done about it comes after those who wait.
+            await asyncio.sleep(0)
 
     async def answer_calls(self, text: str) -> None:
         """Give the calls that have no result, and will get none, this one: a model must not be asked with calls left open."""
@@ -196,46 +214,57 @@ class Conversation:
 
     async def record(self, kind: str, payload: JsonObject) -> None:
         """Put something that happened on record, and tell it, after all that was to be recorded before; also when nobody waits for it."""
-        await asyncio.shield(self._record(kind, payload))
+        if (recording := self._record(kind, payload)) is not None:
+            await asyncio.shield(recording)
 
-    async def _record(self, kind: str, payload: JsonObject) -> None:
-        async with self._in_order:
-            named = payload[_ONCE[kind]] if kind in _ONCE else None
-            if named is not None and (kind, named) in self._told:
-                return
-            new = NewEvent(kind, {"conversationId": self.id, **payload})
-            self._tell_all(await events.append(self._database, self._lease, self.id, [new]))
+    def record_soon(self, kind: str, payload: JsonObject) -> None:
+        """The same, for those who cannot wait, or wait for something that is recorded after it."""
+        if (recording := self._record(kind, payload)) is not None:
+            recording.add_done_callback(_note)
+
+    def _record(self, kind: str, payload: JsonObject) -> asyncio.Future[list[Event]] | None:
+        named = payload[_ONCE[kind]] if kind in _ONCE else None
+        if named is not None and (kind, named) in self._told:
+            return None
+        new = NewEvent(kind, {"conversationId": self.id, **payload})
+
+        def recorded(appended: Sequence[Event]) -> None:
+            self._tell_all(appended)
             if kind == _RESULT:
                 self.results[str(named)] = payload
 
-    def record_soon(self, kind: str, payload: JsonObject) -> None:
-        """The same, for those who cannot wait."""
-        self._do_soon(self._record(kind, payload))
+        return self._on_record(events.append(self._database, self._lease, self.id, [new]), recorded)
+
+    def _on_record(self, appending: asyncio.Future[list[Event]], then: Callable[[Sequence[Event]], None]) -> asyncio.Future[list[Event]]:
+        """Do something as soon as events are on record, in the order in which they were asked for."""
+
+        def appended(done: asyncio.Future[list[Event]]) -> None:
+            self._recording -= 1
+            if not done.cancelled() and done.exception() is None:
+                then(done.result())
+
+        self._recording += 1
+        self._newest = appending
+        appending.add_done_callback(appended)
+        return appending
 
     def tell_in_order(self, kind: str, payload: JsonObject) -> None:
         """Tell what passes, and is not on record, after all that was to be recorded before."""
-        if self._recording:
-            self._do_soon(self._tell_after(kind, payload))
+        if self._newest is not None and self._recording:
+            self._newest.add_done_callback(lambda _: self.tell(kind, payload))
         else:
             self.tell(kind, payload)
 
-    async def _tell_after(self, kind: str, payload: JsonObject) -> None:
-        async with self._in_order:
-            self.tell(kind, payload)
-
-    def _do_soon(self, doing: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(doing)
-        self._recording.add(task)
-        task.add_done_callback(self._recording.discard)
-
     async def end(self, payload: JsonObject) -> None:
         """Put the end of the turn on record, and tell it."""
-        async with self._in_order:
-            last = NewEvent("chat:stream-end", {"conversationId": self.id, "messageId": self.message_id, **payload})
-            self._under_way.clear()
-            event = await turns.end(self._database, self._lease, self.id, last)
+        last = NewEvent("chat:stream-end", {"conversationId": self.id, "messageId": self.message_id, **payload})
+        self._under_way.clear()
+
+        def recorded(appended: Sequence[Event]) -> None:
             self.has_ended = True
-            self._tell_all([event])
+            self._tell_all(appended)
+
+        await asyncio.shield(self._on_record(turns.end(self._database, self._lease, self.id, last), recorded))
 
     def tell(self, kind: str, payload: JsonObject) -> None:
         """Tell what passes, and is not on record."""
@@ -258,13 +287,17 @@ class Conversation:
         if event.type == MESSAGE:
             messages.append(from_json(cast("Mapping[str, Json]", event.payload)))
             if isinstance(messages[-1], AssistantMessage):
-                self._told.clear()
-                self.results.clear()
+                self._next_answer()
         elif event.type in _ONCE:
             payload = cast("JsonObject", event.payload)
             self._told.add((event.type, payload[_ONCE[event.type]]))
             if event.type == _RESULT:
                 self.results[str(payload["toolId"])] = payload
+
+    def _next_answer(self) -> None:
+        """What came of the calls of the answer before is not asked for any more."""
+        self._told.clear()
+        self.results.clear()
 
     def _tell_all(self, appended: Sequence[Event]) -> None:
         for event in appended:
@@ -274,3 +307,8 @@ class Conversation:
     def _tell(self, event: ChatEvent) -> None:
         for watcher in list(self._watchers):
             watcher(event)
+
+
+def _note(recording: asyncio.Future[list[Event]]) -> None:
+    if not recording.cancelled() and (error := recording.exception()) is not None:
+        log.warning("something that happened could not be put on record: %s", error)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from holdfast.providers.protocol import Provider, Request
+from holdfast.store.events import Event
 from holdfast.vocabulary.chat import BUDGET, CANCELLED, DONE, ERROR, LIMIT, EndOfTurn
 from holdfast.vocabulary.chunks import Usage
 from holdfast.vocabulary.errors import HoldfastError, LostLease, ProviderError
@@ -64,6 +65,7 @@ class Turn:
 
     def __post_init__(self) -> None:
         self.clock = Clock(self.bounds.seconds)
+        self._answer: asyncio.Future[list[Event]] | None = None
 
     async def run(self, content: str, *, begun_with: JsonObject, said: Mapping[str, Json]) -> EndOfTurn:
         """Take what the person says, and answer it; `said` is more to be told about it."""
@@ -128,7 +130,7 @@ class Turn:
             has_room = self.budget.has_room_for_tools(self.conversation.messages)
             # At the limit the model is asked once more, and can only speak.
             tools = setting.tools if has_room and number < self.bounds.answers else ()
-            reply, calls = await self._asked(setting.system, tools)
+            reply, calls = await self._asked(setting.system, tools, setting.safe)
             if reply.error is not None:
                 await self._told_error(reply.error)
                 return ERROR
@@ -141,8 +143,11 @@ class Turn:
     async def _run(self, calls: Sequence[CallBlock]) -> None:
         setting = await self.setting()
         await self.calls.run(calls, setting.safe, setting.trust)
+        if self._answer is not None:
+            await asyncio.shield(self._answer)
+            self._answer = None
 
-    async def _asked(self, system: str, tools: tuple[JsonObject, ...]) -> tuple[Reply, tuple[CallBlock, ...]]:
+    async def _asked(self, system: str, tools: tuple[JsonObject, ...], safe: frozenset[str]) -> tuple[Reply, tuple[CallBlock, ...]]:
         conversation, reply = self.conversation, Reply()
         request = Request(self.model, self.budget.fitting(conversation.messages), system, tools, cache_key=conversation.id)
         deadline = asyncio.timeout(self.bounds.model_seconds)
@@ -158,10 +163,13 @@ class Turn:
             raise
         answer = conversation.with_new_ids(reply.message if reply.error is None else without_loose_ends(reply.message))
         self.used = sum_of(self.used, reply.usage)
-        if answer.blocks:
-            await conversation.add(answer, used=as_told(self.used))
         if reply.usage is not None:
-            self.budget.count(reply.usage, len(conversation.messages))
+            self.budget.count(reply.usage, len(conversation.messages) + bool(answer.blocks))
+        if answer.calls and all(call.name in safe for call in answer.calls):
+            # Calls that only look need not wait for it: what comes of them is put on record after it.
+            self._answer = conversation.add_soon(answer, used=as_told(self.used))
+        elif answer.blocks:
+            await conversation.add(answer, used=as_told(self.used))
         window: JsonObject = {"usedTokens": self.budget.used(conversation.messages), "windowTokens": self.budget.window_tokens}
         conversation.tell("chat:context", window)
         return reply, answer.calls
@@ -178,6 +186,7 @@ class Turn:
         await self.conversation.add(AssistantMessage((TextBlock(text),)), used=as_told(self.used))
 
     async def _end(self, reason: EndOfTurn) -> None:
+        await self.conversation.settled()
         left = [call.id for call in self.conversation.unanswered]
         await self.close(left)
         await self.calls.close()

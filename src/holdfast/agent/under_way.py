@@ -56,12 +56,16 @@ class UnderWay:
         """The blocks, each as one piece from its beginning, with its kind."""
         return [(block.kind, {**block.first, "content": "".join(block.pieces)}) for block in self._blocks.values()]
 
-    def clear(self) -> None:
-        """The answer is there, or over."""
-        self._blocks.clear()
+    def stop(self) -> None:
+        """No more of the answer will come, and no check-point of it is needed."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def clear(self) -> None:
+        """The answer is on record, or over."""
+        self._blocks.clear()
+        self.stop()
 
     async def check_point(self) -> None:
         """Keep what has come so far, if something has.

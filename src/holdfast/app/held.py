@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,9 +54,19 @@ class Held:
 
     async def take(self, call: ToolCall, profile: Profile) -> Outcome:
         """Bring a call along the road."""
+        with self._is_running():
+            return await self.road.take(call, profile)
+
+    async def outcome_of(self, call: ToolCall, profile: Profile) -> Outcome:
+        """The same for those who put more on record at once, and wait for that."""
+        with self._is_running():
+            return (await self.road.outcome_of(call, profile))[0]
+
+    @contextlib.contextmanager
+    def _is_running(self) -> Generator[None]:
         self._running += 1
         try:
-            return await self.road.take(call, profile)
+            yield
         finally:
             self._running -= 1
             if not self._running:

@@ -281,7 +281,7 @@ class Turns:
         limits = profile.limits
         bounds = replace(bounds, answers=limits.turns or bounds.answers, seconds=limits.loop_seconds, model_seconds=limits.model_seconds)
         recalling = Recalling(self._platform.database, self._held, conversation, profile)
-        hands = Hands(lambda call: self._held.take(call, profile), recalling.recall, recalling.look_up)
+        hands = Hands(lambda call: self._held.outcome_of(call, profile), recalling.recall, recalling.look_up)
         if conversation.budget is None or conversation.budget.window_tokens != about.context_window:
             conversation.budget = Budget(about.context_window)
         turn = self._turns[conversation.id] = Turn(

@@ -53,10 +53,20 @@ class Road:
     approvals: Approvals | None = None
 
     async def take(self, call: ToolCall, profile: Profile) -> Outcome:
-        """Bring a call to its outcome. Exactly one entry is recorded, whatever happens.
+        """Bring a call to its outcome, and wait until that is on record. Exactly one entry is recorded, whatever happens.
 
         Raises:
             asyncio.CancelledError: The caller withdrew; that is recorded too.
+        """
+        outcome, recorded = await self.outcome_of(call, profile)
+        await asyncio.wait({recorded})
+        return outcome
+
+    async def outcome_of(self, call: ToolCall, profile: Profile) -> tuple[Outcome, asyncio.Future[object]]:
+        """The same for those who put more on record and wait for that: the record of the call comes before it.
+
+        Raises:
+            asyncio.CancelledError: The caller withdrew; that is on record.
         """
         tool = self._looked_up(call.name)
         given = given_to(call, tool, profile.limits.audit_preview_bytes)
@@ -65,9 +75,9 @@ class Road:
             outcome = await self._outcome(journey)
         except asyncio.CancelledError:
             outcome = _failed(tool, Cancelled("the call was cancelled", hint="Nothing more will happen; call again if you still want it."))
-            await self._close(journey, outcome)
+            await asyncio.wait({self._close(journey, outcome)})
             raise
-        return await self._close(journey, outcome)
+        return outcome, self._close(journey, outcome)
 
     async def _outcome(self, journey: "_Journey") -> Outcome:
         call, tool = journey.call, journey.tool
@@ -280,15 +290,14 @@ class Road:
         except Exception:
             log.exception("an event could not be announced")
 
-    async def _close(self, journey: "_Journey", outcome: Outcome) -> Outcome:
+    def _close(self, journey: "_Journey", outcome: Outcome) -> asyncio.Future[object]:
         call, seconds = journey.call, time.perf_counter() - journey.clock
         preview_bytes = journey.profile.limits.audit_preview_bytes
         written = entry(call, journey.given, outcome, started=journey.started, duration_ms=seconds * 1000, preview_bytes=preview_bytes)
         recorded = self._recorded(written, journey)
         # Whatever becomes of the caller, the record is made, and then told of.
         recorded.add_done_callback(lambda done: self._told_when(done, ToolFinished(call, outcome, seconds)))
-        await asyncio.wait({recorded})
-        return outcome
+        return recorded
 
     def _recorded(self, written: AuditEntry, journey: "_Journey") -> asyncio.Future[object]:
         try:

@@ -1,5 +1,6 @@
 """The log of each session: what happened, numbered 1, 2, 3 … without gaps, and never changed."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,8 +35,8 @@ class Event:
     payload: Json
 
 
-async def append(database: Database, lease: Lease, session_id: str, new: Sequence[NewEvent]) -> list[Event]:
-    """The events as they now stand in the log, all of them or none.
+def append(database: Database, lease: Lease, session_id: str, new: Sequence[NewEvent]) -> asyncio.Future[list[Event]]:
+    """The events as they now stand in the log, all of them or none, whether or not somebody waits for that.
 
     Raises:
         NotFound: There is no such session.
@@ -45,7 +46,7 @@ async def append(database: Database, lease: Lease, session_id: str, new: Sequenc
         check_held(transaction, lease)
         return [put(transaction, lease, session_id, event) for event in new]
 
-    return await database.write(work)
+    return database.post(work)
 
 
 async def read(

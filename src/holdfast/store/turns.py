@@ -51,10 +51,11 @@ _TURN = f"SELECT {_COLUMNS} FROM turns"
 _HERE = "workspace_id = :workspace_id AND session_id = :session_id"
 
 
-async def begin(
+def begin(
     database: Database, lease: Lease, session_id: str, message_id: str, new: Sequence[NewEvent], *, begun_with: Json
-) -> list[Event]:
-    """The events that a turn begins with; from now on it is open, and its session running.
+) -> asyncio.Future[list[Event]]:
+    """The events that a turn begins with; once they are there it is open, and its session running. This and what follows is done
+    whether or not somebody waits for it, and in the order in which it was asked for.
 
     Raises:
         NotFound: There is no such session.
@@ -71,27 +72,27 @@ async def begin(
         _set_state(transaction, lease, session_id, RUNNING)
         return appended
 
-    return await database.write(work)
+    return database.post(work)
 
 
-async def end(database: Database, lease: Lease, session_id: str, last: NewEvent) -> Event:
+def end(database: Database, lease: Lease, session_id: str, last: NewEvent) -> asyncio.Future[list[Event]]:
     """The event that a turn ends with; it is no longer open, and its session idle.
 
     Raises:
         NotFound: There is no such session.
     """
 
-    def work(transaction: Transaction) -> Event:
+    def work(transaction: Transaction) -> list[Event]:
         check_held(transaction, lease)
         appended = events.put(transaction, lease, session_id, last)
         _delete(transaction, lease, session_id)
         _set_state(transaction, lease, session_id, IDLE)
-        return appended
+        return [appended]
 
-    return await database.write(work)
+    return database.post(work)
 
 
-async def answer(database: Database, lease: Lease, session_id: str, new: Sequence[NewEvent], *, used: Json = None) -> list[Event]:
+def answer(database: Database, lease: Lease, session_id: str, new: Sequence[NewEvent], *, used: Json = None) -> asyncio.Future[list[Event]]:
     """The events as they now stand in the log; what was check-pointed is among them, so it is forgotten. `used` is all so far.
 
     Raises:
@@ -105,7 +106,7 @@ async def answer(database: Database, lease: Lease, session_id: str, new: Sequenc
         transaction.run(f"UPDATE turns SET said = NULL, used = :used, updated_at = :now WHERE {_HERE}", values)
         return appended
 
-    return await database.write(work)
+    return database.post(work)
 
 
 def check_point(database: Database, lease: Lease, session_id: str, message_id: str, said: Json) -> asyncio.Future[None]:

@@ -7,11 +7,11 @@ the whole conversation at every turn.
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from holdfast.providers import faults, prices
-from holdfast.providers.addresses import checked, is_here, shown
-from holdfast.providers.connection import answer_to, connection_here
+from holdfast.providers.addresses import checked, shown
+from holdfast.providers.connection import Line, answer_to
 from holdfast.providers.lazily import Lazily
 from holdfast.providers.protocol import Model, Request
 from holdfast.providers.retry import retried
@@ -37,6 +37,7 @@ class Anthropic:
     def __init__(self, settings: ProviderSettings) -> None:
         self._settings = settings
         self._url = checked(settings.anthropic_base_url or URL, "ANTHROPIC_BASE_URL")
+        self._line = Line(self.name, self._url, settings)
         self._client = Lazily(self._make)
         self._writer = RequestWriter()
 
@@ -75,36 +76,18 @@ class Anthropic:
     async def _post(self, body: bytes) -> "httpx2.Response":
         client = await self._client.get()
         import anthropic
-        import httpx2
 
-        patience, secrets = self._settings.patience, self._settings.secrets
-        try:
-            async with asyncio.timeout(patience.first_seconds):
-                # Without a class to cast to, and with `stream`, the SDK gives the response itself, unread.
-                answer: Any = await client.post(
-                    "/v1/messages", cast_to=httpx2.Response, content=body, stream=True, stream_cls=cast("Any", anthropic.AsyncStream)
-                )
-                return answer
-        except TimeoutError:
-            raise faults.timed_out(self.name, patience.first_seconds, before="an answer") from None
-        except anthropic.APIStatusError as error:
-            response = error.response
-            raise faults.by_status(self.name, error.status_code, response.content, headers=response.headers, secrets=secrets) from None
-        except anthropic.APITimeoutError:
-            raise faults.unreachable(self.name, shown(self._url), "timed out") from None
-        except anthropic.APIConnectionError:
-            raise faults.unreachable(self.name, shown(self._url)) from None
+        return await self._line.ask(anthropic, client, "/v1/messages", body, {})
 
     def _make(self) -> "AsyncAnthropic":
         import anthropic
-        import httpx2
 
-        timeout = httpx2.Timeout(None, connect=self._settings.patience.connect_seconds)
+        http = self._line.opened(anthropic)
         return anthropic.AsyncAnthropic(
             api_key=self._settings.anthropic_api_key or "none",
             base_url=self._url,
             max_retries=0,
-            timeout=timeout,
+            timeout=http.timeout,
             open_telemetry=False,
-            http_client=connection_here(self._url, timeout) if is_here(self._url) else None,
+            http_client=http,
         )

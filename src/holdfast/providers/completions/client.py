@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.providers import faults
-from holdfast.providers.addresses import is_here, shown
-from holdfast.providers.connection import answer_to, connection_here
+from holdfast.providers.addresses import shown
+from holdfast.providers.connection import Line, answer_to
 from holdfast.providers.lazily import Lazily
 from holdfast.providers.protocol import Request
 from holdfast.providers.retry import retried
@@ -43,6 +43,7 @@ class Completions:
     def __init__(self, server: Server, settings: ProviderSettings) -> None:
         self._server = server
         self._settings = settings
+        self._line = Line(server.provider, server.url, settings)
         self._client = Lazily(self._make)
         self._writer = RequestWriter()
         self.problem = ""
@@ -85,42 +86,19 @@ class Completions:
 
     async def _post(self, body: bytes, headers: Mapping[str, str]) -> "httpx2.Response":
         client = await self._client.get()
-        import httpx2
         import openai
 
-        provider, patience = self._server.provider, self._settings.patience
-        try:
-            async with asyncio.timeout(patience.first_seconds):
-                # With `stream` and this class to cast to, the SDK gives the response itself, unread.
-                answer: Any = await client.post(
-                    "/chat/completions",
-                    cast_to=httpx2.Response,
-                    content=body,
-                    options={"headers": headers},
-                    stream=True,
-                    stream_cls=cast("Any", openai.AsyncStream),
-                )
-                return answer
-        except TimeoutError:
-            raise faults.timed_out(provider, patience.first_seconds, before="an answer") from None
-        except openai.APIStatusError as error:
-            said = error.response
-            raise faults.by_status(provider, error.status_code, said.content, headers=said.headers, secrets=self._secrets) from None
-        except openai.APITimeoutError:
-            raise faults.unreachable(provider, shown(self._server.url), "timed out") from None
-        except openai.APIConnectionError:
-            raise faults.unreachable(provider, shown(self._server.url)) from None
+        return await self._line.ask(openai, client, "/chat/completions", body, headers)
 
     def _make(self) -> "AsyncOpenAI":
-        import httpx2
         import openai
 
-        timeout = httpx2.Timeout(None, connect=self._settings.patience.connect_seconds)
+        http = self._line.opened(openai)
         return openai.AsyncOpenAI(
             api_key=self._server.key,
             base_url=self._server.url,
             max_retries=0,
-            timeout=timeout,
+            timeout=http.timeout,
             default_headers=dict(self._server.headers),
-            http_client=connection_here(self._server.url, timeout) if is_here(self._server.url) else None,
+            http_client=http,
         )
