@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import TypeAlias, cast
 
 from holdfast.store import events, turns
 from holdfast.store.chats import MESSAGE
@@ -36,6 +36,7 @@ _ONCE = {
     "chat:tool-decided": "approvalId",
     "chat:question": "questionId",
 }
+Told: TypeAlias = tuple[str, JsonObject]
 _PAGE = 1_000
 _INTERRUPTED = "This call was under way when the program ended. Look at the files before you repeat it."
 _CUT = "[Your answer was cut off here because the program ended. Go on from there.]"
@@ -175,21 +176,28 @@ class Conversation:
         beginning = turns.begin(self._database, self._lease, self.id, message_id, [first, *told], begun_with=begun_with)
         await asyncio.shield(self._on_record(beginning, recorded))
 
-    async def add(self, *messages: Message, used: Json = None) -> None:
-        """Put messages on record, for the model to read from now on; also when whoever adds them is gone. `used` is the turn's so far."""
-        if messages:
-            await asyncio.shield(self.add_soon(*messages, used=used))
+    async def add(self, *messages: Message, used: Json = None, told: Sequence[Told] = ()) -> None:
+        """Put messages on record, for the model to read from now on; also when whoever adds them is gone.
 
-    def add_soon(self, *messages: Message, used: Json = None) -> asyncio.Future[list[Event]]:
+        `used` is the turn's so far, and `told` what happened just before.
+        """
+        if messages:
+            await asyncio.shield(self.add_soon(*messages, used=used, told=told))
+
+    def add_soon(self, *messages: Message, used: Json = None, told: Sequence[Told] = ()) -> asyncio.Future[list[Event]]:
         """The same, for those who go on meanwhile: whatever else they put on record comes after it."""
-        of = self._under_way.of
-        new = [NewEvent(MESSAGE, {**as_json(each), **({"of": of} if isinstance(each, AssistantMessage) else {})}) for each in messages]
+        before = [(kind, payload) for kind, payload in told if not self._was_told(kind, payload)]
+        new = [self._event(kind, payload) for kind, payload in before]
         is_answer = isinstance(messages[0], AssistantMessage)
+        of = {"of": self._under_way.of} if is_answer else {}
+        new += [NewEvent(MESSAGE, {**as_json(each), **(of if isinstance(each, AssistantMessage) else {})}) for each in messages]
 
         def recorded(appended: Sequence[Event]) -> None:
             if is_answer:
                 self._under_way.clear()
                 self._next_answer()
+            self._tell_all(appended[: len(before)])
+            self._keep_results(before)
             self.last_seq = max(self.last_seq, appended[-1].seq)
             self.messages += messages
 
@@ -223,17 +231,25 @@ class Conversation:
             recording.add_done_callback(_note)
 
     def _record(self, kind: str, payload: JsonObject) -> asyncio.Future[list[Event]] | None:
-        named = payload[_ONCE[kind]] if kind in _ONCE else None
-        if named is not None and (kind, named) in self._told:
+        if self._was_told(kind, payload):
             return None
-        new = NewEvent(kind, {"conversationId": self.id, **payload})
 
         def recorded(appended: Sequence[Event]) -> None:
             self._tell_all(appended)
-            if kind == _RESULT:
-                self.results[str(named)] = payload
+            self._keep_results([(kind, payload)])
 
-        return self._on_record(events.append(self._database, self._lease, self.id, [new]), recorded)
+        return self._on_record(events.append(self._database, self._lease, self.id, [self._event(kind, payload)]), recorded)
+
+    def _was_told(self, kind: str, payload: JsonObject) -> bool:
+        return kind in _ONCE and (kind, payload[_ONCE[kind]]) in self._told
+
+    def _event(self, kind: str, payload: JsonObject) -> NewEvent:
+        return NewEvent(kind, {"conversationId": self.id, **payload})
+
+    def _keep_results(self, told: Sequence[Told]) -> None:
+        for kind, payload in told:
+            if kind == _RESULT:
+                self.results[str(payload["toolId"])] = payload
 
     def _on_record(self, appending: asyncio.Future[list[Event]], then: Callable[[Sequence[Event]], None]) -> asyncio.Future[list[Event]]:
         """Do something as soon as events are on record, in the order in which they were asked for."""
@@ -291,8 +307,7 @@ class Conversation:
         elif event.type in _ONCE:
             payload = cast("JsonObject", event.payload)
             self._told.add((event.type, payload[_ONCE[event.type]]))
-            if event.type == _RESULT:
-                self.results[str(payload["toolId"])] = payload
+            self._keep_results([(event.type, payload)])
 
     def _next_answer(self) -> None:
         """What came of the calls of the answer before is not asked for any more."""

@@ -40,10 +40,10 @@ class SessionSetting:
         Raises:
             NotFound: The session is gone.
         """
-        row = await sessions.get(self.platform.database, self.held.lease.workspace_id, self.conversation.id)
-        if row is None:
+        found = await sessions.how_set(self.platform.database, self.held.lease.workspace_id, self.conversation.id)
+        if found is None:
             raise NotFound("Session not found", hint="It was deleted.", session=self.conversation.id)
-        mode, trust = Mode(row.mode), Trust(row.trust)
+        mode, trust = Mode(found[0]), Trust(found[1])
         await tell_mode(self.conversation, mode)
         setting = self._by_mode.get(mode)
         if setting is None or setting.trust is not trust:

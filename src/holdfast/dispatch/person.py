@@ -51,10 +51,10 @@ class SessionPerson:
         """
         if not session:
             return Mode.BUILD
-        row = await sessions.get(self._database, self._lease.workspace_id, session)
-        if row is None:
+        found = await sessions.how_set(self._database, self._lease.workspace_id, session)
+        if found is None:
             raise NotFound("Session not found", hint="Create it first, or leave the session out.", session=session)
-        return Mode(row.mode)
+        return Mode(found[0])
 
     async def ask(self, call: ToolCall, questions: Sequence[JsonObject]) -> Json:
         """Put questions to the person: in a session wait for `{name: answer}`, otherwise say that they are pending.

@@ -57,11 +57,11 @@ async def relayed(
     clock = asyncio.get_running_loop().time
     seconds = patience.first_seconds
     until = clock() + seconds
+    watch = _Watch()
     try:
         while not reader.is_done:
             try:
-                async with asyncio.timeout_at(until):
-                    piece = await anext(pieces, None)
+                piece = await watch.next_of(pieces, until)
             except TimeoutError:
                 yield Fault(faults.timed_out(reader.provider, seconds, before="the next piece of the answer"))
                 return
@@ -86,7 +86,56 @@ async def relayed(
         error = faults.malformed(reader.provider, "one piece of it has no end")
     except broken:
         error = faults.cut(reader.provider)
+    finally:
+        watch.close()
     yield Fault(error)
+
+
+class _Watch:
+    """Ends waits that take too long, as `asyncio.timeout_at` does; but the many pieces of an answer have one timer between them."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._until = 0.0
+        self._waiting: asyncio.Task[object] | None = None
+        self._is_late = False
+
+    async def next_of(self, pieces: AsyncIterator[bytes], until: float) -> bytes | None:
+        """The next piece, None after the last.
+
+        Raises:
+            TimeoutError: It has not come by then.
+        """
+        task = asyncio.current_task()
+        assert task is not None
+        before = task.cancelling()
+        self._until, self._waiting = until, task
+        if self._timer is None:
+            self._timer = self._loop.call_at(until, self._look)
+        try:
+            return await anext(pieces, None)
+        except asyncio.CancelledError:
+            if self._is_late and task.uncancel() <= before:
+                raise TimeoutError from None
+            raise
+        finally:
+            self._waiting = None
+
+    def close(self) -> None:
+        """Watch no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._waiting is None:
+            return
+        if self._loop.time() < self._until:
+            self._timer = self._loop.call_at(self._until, self._look)
+        else:
+            self._is_late = True
+            self._waiting.cancel()
 
 
 async def _drain(pieces: AsyncIterator[bytes], broken: tuple[type[Exception], ...]) -> None:

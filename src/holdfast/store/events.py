@@ -44,7 +44,7 @@ def append(database: Database, lease: Lease, session_id: str, new: Sequence[NewE
 
     def work(transaction: Transaction) -> list[Event]:
         check_held(transaction, lease)
-        return [put(transaction, lease, session_id, event) for event in new]
+        return put(transaction, lease, session_id, new)
 
     return database.post(work)
 
@@ -73,28 +73,37 @@ async def read(
     return [_event(row) for row in (reversed(rows) if backwards else rows)]
 
 
-def put(transaction: Transaction, lease: Lease, session_id: str, new: NewEvent) -> Event:
-    """The event as it now stands in the log.
+def put(transaction: Transaction, lease: Lease, session_id: str, new: Sequence[NewEvent]) -> list[Event]:
+    """The events as they now stand in the log.
 
     Raises:
         NotFound: There is no such session.
     """
     at = now()
-    values = {"workspace_id": lease.workspace_id, "session_id": session_id, "key": new.key, "epoch": lease.epoch, "created_at": at}
-    # The session's row is locked by this, so that nobody else takes the same number.
+    values = {"workspace_id": lease.workspace_id, "session_id": session_id, "epoch": lease.epoch, "created_at": at}
+    # The session's row is locked by this, so that nobody else takes the same numbers.
     numbered = transaction.row(
-        "UPDATE sessions SET last_seq = last_seq + 1, updated_at = :created_at, epoch = :epoch"
+        "UPDATE sessions SET last_seq = last_seq + :count, updated_at = :created_at, epoch = :epoch"
         " WHERE workspace_id = :workspace_id AND id = :session_id AND deleted_at IS NULL RETURNING last_seq",
-        values,
+        {**values, "count": len(new)},
     )
     if numbered is None:
         raise NotFound("Session not found", session_id=session_id)
-    repeated = transaction.row(f"{_EVENT} AND key = :key", values) if new.key is not None else None
-    if repeated is not None:
-        transaction.run("UPDATE sessions SET last_seq = last_seq - 1 WHERE workspace_id = :workspace_id AND id = :session_id", values)
-        return _event(repeated)
-    transaction.run(_INSERT, {**values, "seq": numbered[0], "type": new.type, "payload": to_json(new.payload)})
-    return Event(numbered[0], new.type, new.key, at, new.payload)
+    seq = numbered[0] - len(new)
+    stand: list[Event] = []
+    for event in new:
+        repeated = transaction.row(f"{_EVENT} AND key = :key", {**values, "key": event.key}) if event.key is not None else None
+        if repeated is not None:
+            stand.append(_event(repeated))
+            continue
+        seq += 1
+        transaction.run(_INSERT, {**values, "seq": seq, "type": event.type, "payload": to_json(event.payload), "key": event.key})
+        stand.append(Event(seq, event.type, event.key, at, event.payload))
+    if seq < numbered[0]:
+        transaction.run(
+            "UPDATE sessions SET last_seq = :seq WHERE workspace_id = :workspace_id AND id = :session_id", {**values, "seq": seq}
+        )
+    return stand
 
 
 def _event(row: Row) -> Event:

@@ -76,6 +76,15 @@ async def get(database: Database, workspace_id: str, session_id: str) -> Session
     return Session(*row) if row else None
 
 
+async def how_set(database: Database, workspace_id: str, session_id: str) -> tuple[str, str] | None:
+    """Mode and trust of the session with that id: asked for again and again while it runs."""
+    row = await database.row(
+        "SELECT mode, trust FROM sessions WHERE workspace_id = :workspace_id AND id = :id AND deleted_at IS NULL",
+        {"workspace_id": workspace_id, "id": session_id},
+    )
+    return (row[0], row[1]) if row else None
+
+
 async def latest(database: Database, workspace_id: str, *, before: int | None = None, limit: int = 100) -> list[Session]:
     """The sessions of a workspace, the last used first; `before` is the `updated_at` that the page before ended with."""
     rows = await database.rows(

@@ -65,7 +65,7 @@ def begin(
 
     def work(transaction: Transaction) -> list[Event]:
         check_held(transaction, lease)
-        appended = [events.put(transaction, lease, session_id, event) for event in new]
+        appended = events.put(transaction, lease, session_id, new)
         _delete(transaction, lease, session_id)
         told = {"begun_with": to_json(begun_with), "used": to_json(None), "said": None}
         transaction.run(insert("turns", _COLUMNS), {**vars(turn), **told})
@@ -84,10 +84,10 @@ def end(database: Database, lease: Lease, session_id: str, last: NewEvent) -> as
 
     def work(transaction: Transaction) -> list[Event]:
         check_held(transaction, lease)
-        appended = events.put(transaction, lease, session_id, last)
+        appended = events.put(transaction, lease, session_id, [last])
         _delete(transaction, lease, session_id)
         _set_state(transaction, lease, session_id, IDLE)
-        return [appended]
+        return appended
 
     return database.post(work)
 
@@ -101,7 +101,7 @@ def answer(database: Database, lease: Lease, session_id: str, new: Sequence[NewE
 
     def work(transaction: Transaction) -> list[Event]:
         check_held(transaction, lease)
-        appended = [events.put(transaction, lease, session_id, event) for event in new]
+        appended = events.put(transaction, lease, session_id, new)
         values = {"workspace_id": lease.workspace_id, "session_id": session_id, "used": to_json(used), "now": now()}
         transaction.run(f"UPDATE turns SET said = NULL, used = :used, updated_at = :now WHERE {_HERE}", values)
         return appended
