@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.vocabulary.messages import AssistantMessage, ToolMessage, as_json
+from holdfast.vocabulary.messages import AssistantMessage, TextBlock, ToolMessage, as_json
 from tests.agent.talking import Talk, calls, talk
 from tests.promises import carries
 
 ANSWERS = [
     [{"say": "One. "}, calls("file_write", path="a.txt", content="1"), calls("file_read", path="a.txt"), calls("file_read", path="b.txt")],
+    [{"say": "Look. "}, calls("file_read", path="a.txt")],
     [{"say": "Two. "}, calls("bash", command="echo out; echo x > c.txt")],
     [{"say": "Three."}],
 ]
@@ -68,3 +69,14 @@ async def test_what_a_call_prints_before_its_start_is_on_record_is_told_behind_i
             "chat:tool-delta",
         ]
         assert [told["chunk"] for told in it.heard("chat:tool-delta")] == ["one", "two", "three"]
+
+
+async def test_whoever_comes_while_an_answer_is_put_on_record_still_finds_it_under_way(tmp_path: Path) -> None:
+    async with talk(tmp_path, [{"say": "Hello."}]) as it:
+        it.conversation.tell_piece("chat:text-delta", "Hello.", 0)
+        adding = it.conversation.add_soon(AssistantMessage((TextBlock("Hello."),)))
+        meanwhile = [event.payload["content"] for event in it.conversation.under_way]
+        await adding
+        await it.conversation.settled()
+
+        assert (meanwhile, it.conversation.under_way) == (["Hello."], [])

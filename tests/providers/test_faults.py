@@ -235,6 +235,24 @@ async def test_turn_after_turn_goes_over_one_connection(speaker: Speaker) -> Non
         await provider.close()
 
         assert server.connections == 1
+        # Key, version and all else go with every request, though the SDK writes only the first.
+        first, *later = [{**each.headers, "Content-Length": ""} for each in server.chats]
+        assert later == [first, first]
+
+
+@every_speaker
+async def test_a_server_that_fails_after_it_has_answered_is_told_like_one_that_always_fails(speaker: Speaker) -> None:
+    gone = Play((Then.CUT,), status=None)
+    with serving(speaker.play(HELLO), Play.json({"error": {"message": "no"}}, 401), gone) as server:
+        provider = speaker.to(server)
+        whole = [each async for each in provider.stream(asking())]
+        refused = failed([each async for each in provider.stream(asking())])
+        lost = failed([each async for each in provider.stream(asking())])
+        await provider.close()
+
+    assert isinstance(whole[-1], End)
+    assert refused.error.message == "Provider error (401): no"
+    assert lost.error.message.endswith("cannot be reached")
 
 
 async def test_a_server_on_this_machine_is_spoken_to_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:

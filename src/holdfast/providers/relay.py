@@ -71,6 +71,8 @@ async def relayed(
             for each in whole:
                 for chunk in reader.read(each):
                     yield chunk
+                if reader.is_done:
+                    break
             if whole:
                 seconds = patience.between_seconds
                 until = clock() + seconds
