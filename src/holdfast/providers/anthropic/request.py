@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from itertools import groupby, islice
+from operator import eq
 
 from holdfast.providers.arguments import as_object
 from holdfast.providers.protocol import Request
@@ -21,8 +23,8 @@ from holdfast.vocabulary.messages import (
 from holdfast.vocabulary.wire_names import WireNames
 
 _CACHE = b',"cache_control":{"type":"ephemeral"}'
-_USER = b'"user"'
-_ROLES = {"user": _USER, "tool": _USER, "assistant": b'"assistant"'}
+_USER, _ASSISTANT, _END = b'{"role":"user","content":[', b'{"role":"assistant","content":[', b"]}"
+_ROLE_AT = len(b'{"role":"')
 _MAX_TOKENS = 16_384
 _MAX_TOKENS_OF_OLD = 4_096
 # Models that are told how many tokens they may think; those after them decide that by themselves.
@@ -83,35 +85,37 @@ def _thinking(request: Request) -> dict[str, Json]:
 
 
 def _system(request: Request) -> str:
-    every = [request.system, *(message.text for message in request.messages if isinstance(message, SystemMessage))]
+    every = [request.system, *[message.text for message in request.messages if message.__class__ is SystemMessage]]
     return "\n\n".join(text for text in every if text.strip())
 
 
 def _messages(request: Request, names: WireNames) -> bytes:
     """Neighbours of one role are one message; the last block of all is where the cache should reach to."""
     form = f"anthropic{names.mark}"
-    parts: list[bytes] = []
-    open_role = None
-    for message in request.messages:
-        if message.__class__ is SystemMessage:
-            continue
-        blocks = message.wire.get(form)
-        if blocks is None:
-            blocks = message.wire[form] = b",".join(_each_block(message, names))
-        if not blocks:
-            continue
-        role = _ROLES[message.role]
-        if role is open_role:
-            parts.append(b",")
-        else:
-            parts.append(b']},{"role":%s,"content":[' % role if open_role else b'{"role":%s,"content":[' % role)
-            open_role = role
-        parts.append(blocks)
-    if not parts:
-        return b""
-    if open_role is _USER:
-        parts[-1] = _cached(parts[-1])
-    return b"".join([*parts, b"]}"])
+    written = [message.wire.get(form) or _written(message, form, names) for message in request.messages]
+    if b"" in written:
+        written = [each for each in written if each]
+    # By the first letter of the role.
+    roles = [each[_ROLE_AT] for each in written]
+    if any(map(eq, roles, islice(roles, 1, None))):
+        written = _joined(written)
+    if written and written[-1].startswith(_USER):
+        written[-1] = _cached(written[-1].removesuffix(_END)) + _END
+    return b",".join(written)
+
+
+def _written(message: Message, form: str, names: WireNames) -> bytes:
+    """The message, b"" when it has nothing in it, or stands elsewhere; what is written is kept with it."""
+    blocks = b",".join(_each_block(message, names))
+    written = message.wire[form] = (_ASSISTANT if message.role == "assistant" else _USER) + blocks + _END if blocks else b""
+    return written
+
+
+def _joined(written: list[bytes]) -> list[bytes]:
+    joined: list[bytes] = []
+    for role, several in groupby(written, lambda each: _ASSISTANT if each.startswith(_ASSISTANT) else _USER):
+        joined.append(role + b",".join(each[len(role) : -len(_END)] for each in several) + _END)
+    return joined
 
 
 def _cached(block: bytes) -> bytes:
@@ -128,7 +132,9 @@ def _each_block(message: Message, names: WireNames) -> Iterator[bytes]:
             if message.text:
                 told["content"] = message.text
             yield dump({**told, "is_error": True} if message.is_error else told)
-        case UserMessage() | SystemMessage():
+        case SystemMessage():
+            return
+        case UserMessage():
             yield dump({"type": "text", "text": message.text if message.text.strip() else "(an empty message)"})
 
 
