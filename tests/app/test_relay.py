@@ -17,10 +17,12 @@ from holdfast.app import Holdfast
 from holdfast.vocabulary.call import Caller, ToolCall
 from holdfast.vocabulary.outcome import Done
 from holdfast.vocabulary.trust import Trust
+from tests.cli.typing import typing
 from tests.promises import carries
 from tests.served import Served, environment, holdfast, serving, started
 from tests.store.conftest import postgres_server, postgres_url
 from tests.store.postgres import fresh_database
+from tests.untested import needs
 
 __all__ = ["postgres_server", "postgres_url"]
 
@@ -98,6 +100,12 @@ def test_an_error_and_a_refusal_are_passed_back_as_they_are(server: Served) -> N
     assert (refused.returncode, json.loads(refused.stdout)["code"]) == (2, "unknown_tool")
     assert (wrong.returncode, json.loads(wrong.stdout)["code"]) == (2, "invalid_arguments")
     assert json.loads(wrong.stdout)["result"]["fields"].keys() == {"path"}
+
+
+@needs("bubblewrap", "a command runs inside it")
+def test_what_a_call_prints_beside_a_running_server_is_seen_as_it_comes(server: Served) -> None:
+    with typing(server.project, "call", "bash", "command=echo one; sleep 60", "--keep", **server.environ) as typist:
+        typist.until("one")
 
 
 @carries("SERVE-5")

@@ -10,7 +10,7 @@ from holdfast.dispatch.road import Road
 from holdfast.tool.tool import Tool
 from holdfast.vocabulary.call import Caller, ToolCall
 from holdfast.vocabulary.errors import Busy, InvalidArguments, NotDirectory, NotFound
-from holdfast.vocabulary.events import Event
+from holdfast.vocabulary.events import Event, Show
 from holdfast.vocabulary.json import Json
 from holdfast.vocabulary.outcome import Outcome
 from holdfast.vocabulary.profile import Profile
@@ -93,9 +93,9 @@ class Holdfast:
         """Call a tool by its name, with its arguments as keywords."""
         return await self.take(ToolCall(f"call-{uuid4()}", name, arguments, Caller(run=self.run)))
 
-    async def take(self, call: ToolCall, profile: Profile | None = None) -> Outcome:
-        """Bring a call along the road to its outcome."""
-        return await self.platform.take(self.workspace_id, call, profile or self.profile)
+    async def take(self, call: ToolCall, profile: Profile | None = None, *, show: Show | None = None) -> Outcome:
+        """Bring a call along the road to its outcome; what it prints is shown as it comes."""
+        return await self.platform.take(self.workspace_id, call, profile or self.profile, show)
 
     def tools(self, profile: Profile | None = None) -> list[Tool]:
         """The tools that a model with this profile may see."""

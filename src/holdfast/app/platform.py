@@ -21,7 +21,7 @@ from holdfast.tool.registry import Registry
 from holdfast.tool.tool import Category, Tool
 from holdfast.vocabulary.call import ToolCall
 from holdfast.vocabulary.errors import Busy, HoldfastError, LostLease, NotFound
-from holdfast.vocabulary.events import Event
+from holdfast.vocabulary.events import Event, Show, output_of
 from holdfast.vocabulary.finding import Finding
 from holdfast.vocabulary.outcome import Done, Outcome
 from holdfast.vocabulary.profile import Profile
@@ -93,8 +93,8 @@ class Platform:
         finally:
             await database.close()
 
-    async def take(self, workspace_id: str, call: ToolCall, profile: Profile) -> Outcome:
-        """Bring a call to its outcome, here or wherever the workspace is held.
+    async def take(self, workspace_id: str, call: ToolCall, profile: Profile, show: Show | None = None) -> Outcome:
+        """Bring a call to its outcome, here or wherever the workspace is held; what it prints is shown as it comes.
 
         Raises:
             Busy: The holder does not answer.
@@ -102,8 +102,8 @@ class Platform:
         """
         return await self._here_or_there(
             workspace_id,
-            lambda: self.take_here(workspace_id, call, profile),
-            lambda address: pass_on(self.settings.home, address, workspace_id, call, profile),
+            lambda: self.take_here(workspace_id, call, profile, show),
+            lambda address: pass_on(self.settings.home, address, workspace_id, call, profile, show),
         )
 
     async def _here_or_there(self, workspace_id: str, here: Callable[[], Awaitable[T]], there: Callable[[str], Awaitable[S]]) -> T | S:
@@ -124,14 +124,17 @@ class Platform:
                     raise busy from None
             await asyncio.sleep(0.02)
 
-    async def take_here(self, workspace_id: str, call: ToolCall, profile: Profile) -> Outcome:
+    async def take_here(self, workspace_id: str, call: ToolCall, profile: Profile, show: Show | None = None) -> Outcome:
         """Bring a call to its outcome in this process.
 
         Raises:
             Busy: Another process holds the workspace.
         """
         held = await self.hold(workspace_id)
-        outcome = await held.take(call, profile)
+        with contextlib.ExitStack() as after:
+            if show is not None:
+                after.callback(self.watch(output_of(call, show)))
+            outcome = await held.take(call, profile)
         if not isinstance(outcome, Done) and isinstance(outcome.error, LostLease):
             self._drop(workspace_id, held)
         return outcome

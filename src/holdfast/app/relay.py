@@ -2,9 +2,9 @@
 
 The folder is the user's own and nobody else can enter it, so whoever
 can connect may call. One line of JSON goes out with the call, one comes
-back with its outcome; hanging up cancels the call. A turn of an agent is
-passed on in the same way: then lines come back with what happens, and
-go out with what the person says.
+back with its outcome, and before it some with what it prints; hanging up
+cancels the call. A turn of an agent is passed on in the same way: then
+lines come back with what happens, and go out with what the person says.
 
 An address names the running machine and the socket. A socket that is
 there and refuses is the proof that its process has ended: it listens
@@ -26,6 +26,7 @@ from holdfast.store.uuid7 import uuid7
 from holdfast.vocabulary.call import Caller, ToolCall, Wish
 from holdfast.vocabulary.chat import ChatEvent, EndOfTurn
 from holdfast.vocabulary.errors import Busy, HoldfastError, InvalidArguments, Mistake, every_error
+from holdfast.vocabulary.events import Show
 from holdfast.vocabulary.outcome import Answer, Done, Failed, Outcome, Refused
 from holdfast.vocabulary.profile import Profile
 from holdfast.vocabulary.trust import Trust
@@ -46,7 +47,7 @@ class Holder(Protocol):
         """Hold the workspace, or raise Busy."""
         ...
 
-    async def take_here(self, workspace_id: str, call: ToolCall, profile: Profile) -> Outcome:
+    async def take_here(self, workspace_id: str, call: ToolCall, profile: Profile, show: Show | None = None) -> Outcome:
         """Bring a call to its outcome."""
         ...
 
@@ -96,7 +97,7 @@ class Relay:
             if "talk" in asked:
                 await self._talk(asked, reader, writer)
                 return
-            taking = asyncio.create_task(self._answer(asked))
+            taking = asyncio.create_task(self._answer(asked, lambda chunk: _tell(writer, {"output": chunk})))
             hung_up = asyncio.create_task(reader.read(1))
             await asyncio.wait({taking, hung_up}, return_when=asyncio.FIRST_COMPLETED)
             hung_up.cancel()
@@ -110,7 +111,7 @@ class Relay:
         finally:
             writer.close()
 
-    async def _answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+    async def _answer(self, asked: dict[str, Any], show: Show) -> dict[str, Any]:
         if self._holder is None:
             return _starting()
         try:
@@ -121,7 +122,8 @@ class Relay:
             effects, trust = Wish(asked.get("effects", "keep")), asked.get("trust")
             caller = Caller(**asked["caller"])
             call = ToolCall(asked["id"], asked["name"], asked["arguments"], caller, effects, Trust(trust) if trust else None)
-            return _told(await self._holder.take_here(asked["workspace"], call, hear_profile(asked["profile"])))
+            shown = show if asked.get("shows") else None
+            return _told(await self._holder.take_here(asked["workspace"], call, hear_profile(asked["profile"]), shown))
         except HoldfastError as error:
             return {"raised": _told_error(error)}
 
@@ -137,11 +139,7 @@ class Relay:
             return
 
         def tell(event: ChatEvent) -> None:
-            if writer.transport.get_write_buffer_size() > _MAX_LINE:
-                # Somebody who reads nothing is as good as gone.
-                writer.close()
-            if not writer.is_closing():
-                writer.write(_line({"event": [event.type, event.payload, event.seq]}))
+            _tell(writer, {"event": [event.type, event.payload, event.seq]})
 
         try:
             async with self._holder.talk_here(asked["workspace"], Wanted(**asked["talk"]), tell) as talk:
@@ -159,6 +157,14 @@ class Relay:
 async def _hear_all(reader: asyncio.StreamReader, talk: TalkHere) -> None:
     while line := await reader.readline():
         await talk.hear(json.loads(line))
+
+
+def _tell(writer: asyncio.StreamWriter, told: dict[str, Any]) -> None:
+    if writer.transport.get_write_buffer_size() > _MAX_LINE:
+        # Somebody who reads nothing is as good as gone.
+        writer.close()
+    if not writer.is_closing():
+        writer.write(_line(told))
 
 
 async def _say(writer: asyncio.StreamWriter, told: dict[str, Any]) -> None:
@@ -196,8 +202,8 @@ async def sweep(home: Path, known: Collection[str]) -> None:
             socket.unlink(missing_ok=True)
 
 
-async def pass_on(home: Path, address: str, workspace_id: str, call: ToolCall, profile: Profile) -> Outcome:
-    """Have the process at `address` take the call.
+async def pass_on(home: Path, address: str, workspace_id: str, call: ToolCall, profile: Profile, show: Show | None = None) -> Outcome:
+    """Have the process at `address` take the call; what it prints is shown as it comes.
 
     Raises:
         OSError: It is not there any more, and has not heard the call.
@@ -207,8 +213,8 @@ async def pass_on(home: Path, address: str, workspace_id: str, call: ToolCall, p
     """
     asked: dict[str, Any] = {"workspace": workspace_id, "id": call.id, "name": call.name, "arguments": call.arguments}
     asked.update(caller=vars(call.caller), profile=tell_profile(profile), effects=call.effects.value)
-    asked.update(trust=call.trust.value if call.trust else None)
-    return _heard(await _asked(home, address, asked))
+    asked.update(trust=call.trust.value if call.trust else None, shows=show is not None)
+    return _heard(await _asked(home, address, asked, show))
 
 
 async def pass_on_change(home: Path, address: str, workspace_id: str, session_id: str, change: SessionChange) -> None:
@@ -218,18 +224,20 @@ async def pass_on_change(home: Path, address: str, workspace_id: str, session_id
         raise _raised(told["raised"])
 
 
-async def _asked(home: Path, address: str, asked: dict[str, Any]) -> dict[str, Any]:
+async def _asked(home: Path, address: str, asked: dict[str, Any], show: Show | None = None) -> dict[str, Any]:
     reader, writer = await _connected(home, address)
     try:
         await _say(writer, asked)
-        line = await reader.readline()
+        while (line := await reader.readline()).endswith(b"\n"):
+            told = json.loads(line)
+            if show is None or "output" not in told:
+                return told
+            show(told["output"])
     except ConnectionError:
-        line = b""
+        pass
     finally:
         writer.close()
-    if not line.endswith(b"\n"):
-        raise Busy("the process that holds the workspace went away in the middle of the call", hint="Look what was done, then try again.")
-    return json.loads(line)
+    raise Busy("the process that holds the workspace went away in the middle of the call", hint="Look what was done, then try again.")
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping
+from os.path import commonprefix
 from typing import Any, cast
 from uuid import uuid4
 
@@ -18,6 +19,8 @@ from .effects import decide, takes_decisions, wants_live
 from .parser import Parser, add_project_arguments, parse_mounts
 from .versions import complain
 from .visible import visible, visible_json
+
+_MAX_SEEN = 1_000_000
 
 
 def main(words: list[str]) -> int:
@@ -60,15 +63,17 @@ def main(words: list[str]) -> int:
 async def _call(given: Any, arguments: dict[str, Json] | str, mounts: dict[str, str]) -> Outcome:
     asks = given.effects is None and not given.json and takes_decisions(given.name)
     wish = Wish.HOLD if asks else given.effects or Wish.KEEP
+    screen = _Screen()
     async with Holdfast.open(given.project, profile=given.profile, mounts=mounts, run=given.run) as holdfast:
 
         async def take(wish: Wish) -> Outcome:
-            return await holdfast.take(ToolCall(f"cli-{uuid4()}", given.name, arguments, Caller(run=given.run), wish))
+            call = ToolCall(f"cli-{uuid4()}", given.name, arguments, Caller(run=given.run), wish)
+            return await holdfast.take(call, show=None if given.json else screen.show)
 
         outcome = await take(wish)
         if asks and isinstance(outcome, Failed) and outcome.error.code == NotPermitted.code and await wants_live():
             outcome = await take(Wish.KEEP)
-        _show(outcome, as_json=given.json)
+        screen.end(_as_json(outcome) if given.json else outcome.answer.text)
         if asks and outcome.answer.metadata is not None:
             try:
                 await decide(holdfast, outcome.answer.metadata)
@@ -115,13 +120,34 @@ def _check_names(tool: str, takes: Mapping[str, JsonObject], pairs: dict[str, st
             parser.error(f"{tool} has no argument '{key}'; it takes: {', '.join(takes)}")
 
 
-def _show(outcome: Outcome, *, as_json: bool) -> None:
-    text = outcome.answer.text
-    if as_json:
-        code = None if isinstance(outcome, Done) else outcome.error.code
-        text = visible_json({"outcome": type(outcome).__name__.lower(), "code": code, "result": outcome.answer.body})
-    elif sys.stdout.isatty():
+def _as_json(outcome: Outcome) -> str:
+    code = None if isinstance(outcome, Done) else outcome.error.code
+    return visible_json({"outcome": type(outcome).__name__.lower(), "code": code, "result": outcome.answer.body})
+
+
+class _Screen:
+    """What a call prints, as it comes, and then as much of its answer as has not been seen."""
+
+    def __init__(self) -> None:
+        self._seen = ""
+        self._is_in_line = False
+
+    def show(self, chunk: str) -> None:
+        # An answer has no more of it in it.
+        if len(self._seen) < _MAX_SEEN:
+            self._seen += chunk
+        self._write(chunk)
+
+    def end(self, text: str) -> None:
+        shared = commonprefix([self._seen, text])  # noqa: RUF071 - characters are what is meant
+        self._write(text[len(shared) :].removesuffix("\n"))
+        if self._is_in_line or not self._seen:
+            self._write("\n")
+
+    def _write(self, text: str) -> None:
         # Whoever pipes it gets every byte; a terminal would obey what a command or a file says.
-        text = visible(text)
-    # What was no text on the command line would be none here.
-    sys.stdout.write(text.encode(errors="replace").decode().removesuffix("\n") + "\n")
+        shown = visible(text) if sys.stdout.isatty() else text
+        # What was no text on the command line would be none here.
+        sys.stdout.write(shown.encode(errors="replace").decode())
+        sys.stdout.flush()
+        self._is_in_line = not shown.endswith("\n") if shown else self._is_in_line

@@ -1,5 +1,6 @@
 """What happens to a call, told as it happens."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -57,3 +58,15 @@ class ToolFinished:
 
 
 Event: TypeAlias = ApprovalAsked | ApprovalExpired | QuestionAsked | ToolStarted | ToolOutput | ToolFinished
+
+Show: TypeAlias = Callable[[str], None]
+
+
+def output_of(call: ToolCall, show: Show) -> Callable[[str, Event], None]:
+    """Somebody who watches a workspace, and is shown what one call prints."""
+
+    def watch(_workspace_id: str, event: Event) -> None:
+        if isinstance(event, ToolOutput) and event.call.id == call.id:
+            show(event.chunk)
+
+    return watch
