@@ -1,7 +1,6 @@
 """Connections of the library that two of the SDKs are made of."""
 
 import asyncio
-import ssl
 from collections.abc import AsyncGenerator, Awaitable, Mapping, MutableMapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -86,7 +85,7 @@ class Line:
             said: httpx2.Response = error.response
             raise faults.by_status(self.provider, said.status_code, said.content, headers=said.headers, secrets=secrets) from None
         except (sdk.APIConnectionError, *_broken()) as error:
-            raise faults.unreachable(self.provider, shown(self.url), _first_cause(error)) from None
+            raise faults.unreachable(self.provider, shown(self.url), faults.why_lost(error)) from None
 
     async def _asked(self, sdk: Any, client: Any, path: str, body: bytes, headers: Mapping[str, str]) -> "httpx2.Response":
         import httpx2
@@ -133,12 +132,3 @@ def _broken() -> tuple[type[Exception], ...]:
     import httpx2
 
     return (httpx2.HTTPError, httpx2.StreamError, aiohttp.ClientError)
-
-
-def _first_cause(error: BaseException) -> str:
-    """Why a server cannot be reached, if it is not plain; on its way here a connection that was closed is called a time-out too."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    if isinstance(error, ssl.SSLError):
-        return "its certificate is not trusted"
-    return "timed out" if isinstance(error, TimeoutError) else ""

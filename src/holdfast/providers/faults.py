@@ -1,6 +1,7 @@
 """What can go wrong with a provider, in words for a person, and whether asking again may help."""
 
 import re
+import ssl
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -8,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from holdfast.vocabulary.errors import ProviderError
 
 _MAX_CHARS = 500
+_TIMED_OUT = "timed out"
 _PASSING = (408, 409, 429)
 _LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk|ghu|gho|ghp|ghs|github_pat|xai|gsk)[-_][A-Za-z0-9*_.\-]{4,}|\bBearer\s+\S+", re.IGNORECASE)
 _HINTS = {
@@ -41,18 +43,36 @@ def silence(error: Exception, address: str) -> str:
         return f"the key is not accepted ({status})"
     if isinstance(status, int):
         return f"{address} answered {status}"
-    if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
+    why = why_lost(error)
+    if why == _TIMED_OUT:
         return f"{address} does not answer in time"
     if isinstance(error, ValueError):
         return f"{address} does not list models"
-    return f"{address} cannot be reached"
+    return _cannot_reach(address, why)
+
+
+def why_lost(error: BaseException) -> str:
+    """Why a connection could not be had, or was lost, if it is not plain.
+
+    By its causes: on the way here a server that nobody runs is called a time-out too.
+    """
+    causes = [error]
+    while (cause := causes[-1].__cause__) is not None:
+        causes.append(cause)
+    if any(isinstance(each, ssl.SSLError) for each in causes):
+        return "its certificate is not trusted"
+    return _TIMED_OUT if any(isinstance(each, TimeoutError) for each in causes) else ""
 
 
 def unreachable(provider: str, address: str, why: str = "") -> ProviderError:
     """Nobody is there, or the connection broke before anything came."""
-    error = ProviderError.of(f"{address} cannot be reached{f' ({why})' if why else ''}", provider=provider, kind="unreachable")
+    error = ProviderError.of(_cannot_reach(address, why), provider=provider, kind="unreachable")
     error.hint, error.is_passing = "Check the address and the network.", True
     return error
+
+
+def _cannot_reach(address: str, why: str) -> str:
+    return f"{address} cannot be reached{f' ({why})' if why else ''}"
 
 
 def timed_out(provider: str, seconds: float, *, before: str) -> ProviderError:
