@@ -8,7 +8,7 @@ import pytest
 from holdfast.store.database import Database
 from holdfast.store.leases import Lease
 from holdfast.store.opening import open_database
-from tests.store.postgres import fresh_database, running_server
+from tests.store.postgres import drop_left, emptied_database, fresh_database, running_server
 from tests.store.scene import held_workspace
 
 
@@ -16,11 +16,18 @@ from tests.store.scene import held_workspace
 def postgres_server() -> Iterator[str]:
     with running_server() as url:
         yield url
+        drop_left(url)
 
 
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[str]:
     with fresh_database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture
+def emptied_postgres_url(postgres_server: str) -> Iterator[str]:
+    with emptied_database(postgres_server) as url:
         yield url
 
 
@@ -31,8 +38,8 @@ def sqlite_url(tmp_path: Path) -> str:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def address(request: pytest.FixtureRequest) -> str:
-    """Where there is an empty database, or room for one."""
-    return request.getfixturevalue(f"{request.param}_url")
+    """Where there is a database without anything in it, or room for one."""
+    return request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "emptied_postgres_url")
 
 
 @pytest.fixture

@@ -27,6 +27,12 @@ asyncio.run(main())
 """
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request: pytest.FixtureRequest) -> str:
+    """Where there is no table yet."""
+    return request.getfixturevalue(f"{request.param}_url")
+
+
 async def test_every_migration_is_applied_once_and_in_order(database: Database) -> None:
     applied = await database.rows("SELECT number, name FROM migrations WHERE number > 0 ORDER BY number")
 

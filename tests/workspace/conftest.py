@@ -10,11 +10,11 @@ from holdfast.store.leases import Lease
 from holdfast.workspace import kernel, settling
 from holdfast.workspace.mount import Mount
 from holdfast.workspace.spawner import Confinement, Spawner
-from tests.store.conftest import address, database, lease, postgres_server, postgres_url, sqlite_url
+from tests.store.conftest import address, database, emptied_postgres_url, lease, postgres_server, sqlite_url
 from tests.untested import needs
 from tests.workspace.shelf import Shelf, opened_shelf
 
-__all__ = ["address", "database", "lease", "postgres_server", "postgres_url", "sqlite_url"]
+__all__ = ["address", "database", "emptied_postgres_url", "lease", "postgres_server", "sqlite_url"]
 
 
 @pytest.fixture

@@ -165,7 +165,7 @@ class Turn:
         self.used = sum_of(self.used, reply.usage)
         if reply.usage is not None:
             self.budget.count(reply.usage, len(conversation.messages) + bool(answer.blocks))
-        if answer.calls and all(call.name in safe for call in answer.calls):
+        if tools and answer.calls and all(call.name in safe for call in answer.calls):
             # Calls that only look need not wait for it: what comes of them is put on record after it.
             self._answer = conversation.add_soon(answer, used=as_told(self.used))
         elif answer.blocks:
