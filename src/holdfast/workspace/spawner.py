@@ -57,7 +57,8 @@ class Spawner:
     """
 
     def __init__(self, name: str, root: int, *, ways: Sequence[Confinement] = (Confinement.LANDLOCK, Confinement.BUBBLEWRAP)) -> None:
-        self._root = root
+        # One of its own: what is still to be started when the mount is closed must not meet another folder under that number.
+        self._root = os.dup(root)
         self._ways = ways
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"holdfast-{name}-rg")
         self._ready: _Ready | None = None
@@ -86,10 +87,13 @@ class Spawner:
 
     async def _started(self, start: Callable[[], Running]) -> Running:
         future = self._thread.submit(start)
+        started = asyncio.wrap_future(future)
         try:
-            return await asyncio.shield(asyncio.wrap_future(future))
+            return await asyncio.shield(started)
         except asyncio.CancelledError:
             future.add_done_callback(_abandon)
+            # What goes wrong now is nobody's any more.
+            started.add_done_callback(lambda done: done.cancelled() or done.exception())
             raise
 
     def _start_in(self, path: str, arguments: Sequence[str]) -> Running:
@@ -116,6 +120,7 @@ class Spawner:
         return self._ready
 
     def _forget(self) -> None:
+        os.close(self._root)
         if self._ready is not None:
             os.close(self._ready.program)
             os.close(self._ready.null)
