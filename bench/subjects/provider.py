@@ -31,7 +31,7 @@ _GOAL = 2.0
 
 async def rows(bench: Bench) -> AsyncGenerator[Row]:
     """Both wire formats: the turn, how it grows, and the first word."""
-    rounds = 3 if bench.quick else 7
+    rounds = 3 if bench.quick else 15  # ten turns are over soon, and what they take moves about
     with model_server() as url:
         settings = ProviderSettings(anthropic_api_key="x" * 20, anthropic_base_url=url, openai_api_key="x" * 20, openai_base_url=url)
         claude, gpt = Anthropic(settings), OpenAI(settings)
