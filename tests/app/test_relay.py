@@ -215,7 +215,9 @@ class Calling:
 
 
 @carries("SERVE-5", "RUN-3")
-async def test_how_far_a_caller_is_trusted_is_passed_on_too(server: Served) -> None:
+async def test_how_far_a_caller_is_trusted_is_passed_on_too(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "HOLDFAST_DATABASE_URL" in server.environ:
+        monkeypatch.setenv("HOLDFAST_DATABASE_URL", server.environ["HOLDFAST_DATABASE_URL"])
     client, base = server.client(), f"/api/v1/workspaces/{server.workspace_id}"
     session = client.post(f"{base}/sessions", json={}).json()["id"]
     caller = Caller(agent="x", session=session)

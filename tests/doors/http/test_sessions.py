@@ -202,10 +202,13 @@ def test_a_fork_in_the_middle_of_a_turn_has_ended_there_and_asks_for_nothing(tal
         assert it.send("hello", conversationId=made["id"])["payload"]["reason"] == "done"
 
 
-@pytest.mark.parametrize(("session", "event", "status"), [("nowhere", 1, 404), (None, 10_000, 400), (None, 0, 400), (None, "1", 400)])
+@pytest.mark.parametrize(
+    ("session", "event", "status"), [("nowhere", 1, 404), (None, 10_000, 400), (None, 0, 400), (None, "1", 400), (None, True, 400)]
+)
 def test_what_cannot_be_forked_is_told(talking: Served, session: str | None, event: object, status: int) -> None:
     client, base = talking.client(), f"/api/v1/workspaces/{talking.workspace_id}/sessions"
-    chosen = session or client.post(base, json={}).json()["id"]
+    with line(talking) as it:
+        chosen = session or it.send("hello")["payload"]["conversationId"]
 
     assert client.post(f"{base}/{chosen}/fork", json={"event": event}).status_code == status
 

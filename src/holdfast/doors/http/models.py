@@ -6,9 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Strict(BaseModel):
-    """A body whose unknown fields are mistakes."""
+    """A body whose unknown fields are mistakes, and whose values are of the very types that are told."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class ErrorBody(BaseModel):
@@ -196,8 +196,6 @@ KeptPaths: TypeAlias = Annotated[list[KeptPath], Field(min_length=1)]
 
 class Decision(Strict):
     """A person's decision. One about effects names the hash of those that were looked at."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     approved: bool = Field(examples=[True])
     input: dict[str, Any] | None = Field(None, description="Other arguments, which are judged like any.")
