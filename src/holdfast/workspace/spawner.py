@@ -16,11 +16,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from . import landlock
 from .kernel import open_beneath
 from .program import find_ripgrep, libraries
+
+T = TypeVar("T")
 
 _TRIAL_SECONDS = 10
 
@@ -62,10 +64,11 @@ class Spawner:
         self._ways = ways
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"holdfast-{name}-rg")
         self._ready: _Ready | None = None
+        self._is_used = False
 
     async def confinement(self) -> Confinement:
         """What ripgrep will be kept inside with; found by trying, the first time."""
-        ready = self._ready or await asyncio.wrap_future(self._thread.submit(self._prepared))
+        ready = self._ready or await asyncio.wrap_future(self._submitted(self._prepared))
         return ready.confinement
 
     async def start_in(self, path: str, arguments: Sequence[str]) -> Running:
@@ -82,11 +85,18 @@ class Spawner:
 
     def close(self) -> None:
         """Let the thread end."""
-        self._thread.submit(self._forget)
+        if self._is_used:
+            self._thread.submit(self._forget)
+        else:
+            self._forget()
         self._thread.shutdown(wait=False)
 
+    def _submitted(self, work: Callable[[], T]) -> Future[T]:
+        self._is_used = True
+        return self._thread.submit(work)
+
     async def _started(self, start: Callable[[], Running]) -> Running:
-        future = self._thread.submit(start)
+        future = self._submitted(start)
         started = asyncio.wrap_future(future)
         try:
             return await asyncio.shield(started)
