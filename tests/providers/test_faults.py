@@ -112,7 +112,8 @@ async def test_a_provider_that_is_too_slow_is_given_up_and_not_asked_again(speak
     with serving(Play((*said, then))) as server:
         chunks, reply = await answer(speaker.to(server, HASTY))
 
-        assert len(server.chats) == 1
+        # On a busy machine its patience may be over before anything was sent.
+        assert len(server.chats) <= 1
     assert failed(chunks).error.kind == "timed_out"
     assert reply.runnable == ()
 
