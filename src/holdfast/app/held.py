@@ -19,6 +19,7 @@ from holdfast.tool.commands import Commands
 from holdfast.tool.context import Surroundings
 from holdfast.tool.registry import Registry
 from holdfast.vocabulary.call import ToolCall
+from holdfast.vocabulary.errors import Busy
 from holdfast.vocabulary.events import Event
 from holdfast.vocabulary.outcome import Outcome
 from holdfast.vocabulary.profile import Profile
@@ -50,10 +51,15 @@ class Held:
     _ledger: VersionLedger
     _recorder: StoreRecorder
     _running: int = 0
+    _is_closing: bool = False
     _idle: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def take(self, call: ToolCall, profile: Profile) -> Outcome:
-        """Bring a call along the road."""
+        """Bring a call along the road.
+
+        Raises:
+            Busy: The workspace is being given back, and nothing has happened.
+        """
         with self._is_running():
             return await self.road.take(call, profile)
 
@@ -64,6 +70,8 @@ class Held:
 
     @contextlib.contextmanager
     def _is_running(self) -> Generator[None]:
+        if self._is_closing:
+            raise Busy("this process is giving the workspace back", hint="Try again in a moment.")
         self._running += 1
         try:
             yield
@@ -73,7 +81,8 @@ class Held:
                 self._idle.set()
 
     async def close(self) -> None:
-        """Finish what runs and what was promised, then give everything back."""
+        """Finish what runs and what was promised, take no more, then give everything back."""
+        self._is_closing = True
         self.person.leave()
         if self.road.approvals is not None:
             self.road.approvals.leave()
